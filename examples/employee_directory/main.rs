@@ -1,0 +1,3 @@
+//! A small employee directory.
+
+fn main() {}

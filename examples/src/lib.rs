@@ -1,0 +1,1 @@
+//! The examples live beside this file, one folder or file each.

@@ -1,0 +1,1 @@
+//! The store contract as a suite.

@@ -1,0 +1,64 @@
+//! A typed key: where a row of a type stands.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::error::Result;
+use crate::keys::EntityKey;
+
+/// Where a row stands that can be read as `R`.
+///
+/// The generated constructors make it, such as `Employee::key("Sales", 223)`. A field that does
+/// not fit its template makes a key that holds the error, and every use of the key returns it.
+pub struct Key<R> {
+    table: Option<&'static str>,
+    key: Result<EntityKey>,
+    row: PhantomData<fn() -> R>,
+}
+
+impl<R> Key<R> {
+    /// A key in the table that it is used with.
+    #[must_use]
+    pub const fn new(key: Result<EntityKey>) -> Self {
+        Self { table: None, key, row: PhantomData }
+    }
+
+    /// The same key in a table of its own, as that of an index elsewhere.
+    #[must_use]
+    pub fn in_table(mut self, table: Option<&'static str>) -> Self {
+        self.table = table;
+        self
+    }
+
+    /// The table that the key names, where it names one.
+    #[must_use]
+    pub const fn table(&self) -> Option<&'static str> {
+        self.table
+    }
+
+    /// The raw key.
+    ///
+    /// # Errors
+    /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a field that does not fit its template.
+    pub fn resolve(&self) -> Result<EntityKey> {
+        self.key.clone()
+    }
+}
+
+impl<R> Clone for Key<R> {
+    fn clone(&self) -> Self {
+        Self { table: self.table, key: self.key.clone(), row: PhantomData }
+    }
+}
+
+impl<R> fmt::Debug for Key<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key").field("table", &self.table).field("key", &self.key).finish()
+    }
+}
+
+impl<R> From<EntityKey> for Key<R> {
+    fn from(key: EntityKey) -> Self {
+        Self::new(Ok(key))
+    }
+}

@@ -1,0 +1,128 @@
+//! Numbers in keys: digits and hexadecimal digits of a fixed width.
+
+use smol_str::SmolStrBuilder;
+
+use crate::error::{Error, Result};
+
+/// Digits of the largest `u64`.
+const MAX_DIGITS: usize = 20;
+const ZEROS: &str = "00000000000000000000";
+
+/// Writes a number with leading zeros.
+pub(super) fn push_padded(out: &mut SmolStrBuilder, number: u64, width: u8) -> Result<()> {
+    let mut buffer = [b'0'; MAX_DIGITS];
+    let mut rest = number;
+    let mut used = 0;
+    for digit in buffer.iter_mut().rev() {
+        *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+        rest /= 10;
+        used += 1;
+        if rest == 0 {
+            break;
+        }
+    }
+    let width = usize::from(width);
+    if used > width {
+        return Err(Error::invalid_key(format!(
+            "the number {number} does not fit the {width} digits of its key template; widen the template, as in {{field:0{used}}}"
+        )));
+    }
+    let fits = MAX_DIGITS.checked_sub(width);
+    if let Some(text) = fits.and_then(|from| buffer.get(from..)).and_then(|digits| std::str::from_utf8(digits).ok()) {
+        out.push_str(text);
+        return Ok(());
+    }
+    for _ in MAX_DIGITS..width {
+        out.push('0');
+    }
+    out.push_str(std::str::from_utf8(&buffer).unwrap_or(ZEROS));
+    Ok(())
+}
+
+/// Takes `width` digits off the front.
+pub(super) fn take_padded(text: &str, width: u8) -> Option<(u64, &str)> {
+    let (digits, rest) = text.split_at_checked(usize::from(width))?;
+    let mut number: u64 = 0;
+    for byte in digits.bytes() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
+    }
+    Some((number, rest))
+}
+
+/// Ten to the power of `digits`, less one: the largest number of so many digits.
+const fn nines(digits: u8) -> u64 {
+    if digits as usize >= MAX_DIGITS { u64::MAX } else { 10_u64.pow(digits as u32) - 1 }
+}
+
+/// Writes a signed number so that it sorts: `p` and the digits, or `n` and what the digits lack to nines.
+pub(super) fn push_signed(out: &mut SmolStrBuilder, number: i64, digits: u8) -> Result<()> {
+    let magnitude = number.unsigned_abs();
+    if number >= 0 {
+        out.push('p');
+        push_padded(out, magnitude, digits)
+    } else {
+        out.push('n');
+        push_padded(out, nines(digits).saturating_sub(magnitude), digits)
+    }
+}
+
+/// Takes a signed number off the front.
+pub(super) fn take_signed(text: &str, digits: u8) -> Option<(i64, &str)> {
+    let sign = text.chars().next()?;
+    let (number, rest) = take_padded(text.get(1..)?, digits)?;
+    let number = match sign {
+        'p' => i64::try_from(number).ok()?,
+        'n' => {
+            let magnitude = nines(digits).checked_sub(number)?;
+            let number = 0_i64.checked_sub_unsigned(magnitude)?;
+            // Zero has one form only.
+            if number == 0 {
+                return None;
+            }
+            number
+        }
+        _ => return None,
+    };
+    Some((number, rest))
+}
+
+/// Writes the low bits of a number in hexadecimal.
+pub(super) fn push_hex(out: &mut SmolStrBuilder, number: u64, digits: u32) {
+    for place in (0..digits).rev() {
+        let nibble = u32::try_from((number >> (place * 4)) & 0xf).unwrap_or(0);
+        out.push(char::from_digit(nibble, 16).unwrap_or('0'));
+    }
+}
+
+/// Takes hexadecimal digits in lower case off the front.
+pub(super) fn take_hex(text: &str, digits: usize) -> Option<(u64, &str)> {
+    let (hex, rest) = text.split_at_checked(digits)?;
+    let lower = hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    lower.then(|| u64::from_str_radix(hex, 16).ok()).flatten().map(|number| (number, rest))
+}
+
+/// The bits of a float, turned so that they compare as the floats do.
+pub(super) const fn ordered_f64(number: f64) -> u64 {
+    let bits = number.to_bits();
+    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+}
+
+/// The float that [`ordered_f64`] was made of.
+pub(super) const fn from_ordered_f64(ordered: u64) -> f64 {
+    f64::from_bits(if ordered >> 63 == 1 { ordered & !(1 << 63) } else { !ordered })
+}
+
+/// The bits of a float, turned so that they compare as the floats do.
+pub(super) const fn ordered_f32(number: f32) -> u32 {
+    let bits = number.to_bits();
+    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
+}
+
+/// The float that [`ordered_f32`] was made of.
+pub(super) const fn from_ordered_f32(ordered: u32) -> f32 {
+    f32::from_bits(if ordered >> 31 == 1 { ordered & !(1 << 31) } else { !ordered })
+}

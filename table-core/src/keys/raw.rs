@@ -1,0 +1,194 @@
+//! Raw keys: checked text, ordered as the service orders it.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+use smol_str::SmolStr;
+
+use super::utf16;
+use crate::error::{Error, Result};
+use crate::limits;
+use crate::value::utf16_units;
+
+/// Says why a text cannot be a key, if it cannot.
+fn check(text: &str, what: &str) -> Result<()> {
+    check_length(text, what)?;
+    match text.chars().find(|each| !utf16::is_key_char(*each)) {
+        None => Ok(()),
+        Some(found) => Err(Error::invalid_key(format!(
+            "a {what} must not hold {found:?}; `/ \\ # ?` and control characters are not allowed"
+        ))),
+    }
+}
+
+fn check_length(text: &str, what: &str) -> Result<()> {
+    // A UTF-16 unit takes at least one byte of UTF-8, so a short text needs no counting.
+    if text.len() <= limits::KEY_UTF16_UNITS {
+        return Ok(());
+    }
+    let units = utf16_units(text);
+    if units <= limits::KEY_UTF16_UNITS {
+        return Ok(());
+    }
+    Err(Error::limit_exceeded(format!(
+        "a {what} holds at most {} UTF-16 units, this one has {units}; shorten it",
+        limits::KEY_UTF16_UNITS
+    )))
+}
+
+macro_rules! raw_key {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, Default, Serialize)]
+        #[serde(transparent)]
+        pub struct $name(SmolStr);
+
+        impl $name {
+            /// Checks a key.
+            ///
+            /// # Errors
+            /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for `/ \ # ?` and control characters,
+            /// [`LimitExceeded`](crate::ErrorKind::LimitExceeded) above 512 UTF-16 units.
+            pub fn new(text: impl AsRef<str>) -> Result<Self> {
+                let text = text.as_ref();
+                check(text, $what)?;
+                Ok(Self(SmolStr::new(text)))
+            }
+
+            /// The key as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            pub(crate) fn as_smol_str(&self) -> &SmolStr {
+                &self.0
+            }
+
+            /// A text whose characters the template codec has written; only its length is open.
+            pub(crate) fn from_encoded(text: SmolStr) -> Result<Self> {
+                check_length(&text, $what)?;
+                Ok(Self(text))
+            }
+        }
+
+        /// By UTF-16 code unit, as the service sorts.
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> Ordering {
+                utf16::compare(&self.0, &other.0)
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(self.as_str(), f)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Error;
+
+            fn from_str(text: &str) -> Result<Self> {
+                Self::new(text)
+            }
+        }
+
+        impl TryFrom<&str> for $name {
+            type Error = Error;
+
+            fn try_from(text: &str) -> Result<Self> {
+                Self::new(text)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::new(&*text).map_err(de::Error::custom)
+            }
+        }
+    };
+}
+
+raw_key! {
+    /// The key of a partition: what is transacted and scaled together.
+    ///
+    /// ```
+    /// use table_core::PartitionKey;
+    ///
+    /// assert!(PartitionKey::new("Sales").is_ok());
+    /// assert!(PartitionKey::new("Sales/West").is_err());
+    /// ```
+    PartitionKey, "partition key"
+}
+
+raw_key! {
+    /// The key of an entity within its partition, and its place in the order.
+    ///
+    /// ```
+    /// use table_core::RowKey;
+    ///
+    /// assert!(RowKey::new("empid_000223")? < RowKey::new("empid_001000")?);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    RowKey, "row key"
+}
+
+/// The full key of an entity in its table.
+///
+/// ```
+/// use table_core::EntityKey;
+///
+/// let key = EntityKey::parse("Sales", "empid_000223")?;
+/// assert_eq!(key.to_string(), "(Sales, empid_000223)");
+/// # Ok::<(), table_core::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct EntityKey {
+    /// The partition.
+    pub partition: PartitionKey,
+    /// The row in it.
+    pub row: RowKey,
+}
+
+impl EntityKey {
+    /// Both keys together.
+    #[must_use]
+    pub const fn new(partition: PartitionKey, row: RowKey) -> Self {
+        Self { partition, row }
+    }
+
+    /// Checks two texts, partition first.
+    ///
+    /// # Errors
+    /// As [`PartitionKey::new`].
+    pub fn parse(partition: &str, row: &str) -> Result<Self> {
+        Ok(Self::new(PartitionKey::new(partition)?, RowKey::new(row)?))
+    }
+}
+
+impl fmt::Display for EntityKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {})", self.partition, self.row)
+    }
+}

@@ -1,0 +1,1 @@
+//! Layers that wrap any store: retry, meter, trace and fault.

@@ -1,0 +1,1 @@
+//! Stores in memory, faithful to the documented service.

@@ -1,0 +1,81 @@
+//! Partial updates: only the named fields are sent.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::dynamic::{DynamicEntity, Properties};
+use crate::entity::Entity;
+use crate::error::Result;
+use crate::key::Key;
+use crate::keys::EntityKey;
+use crate::names::PropertyName;
+use crate::operation::{Action, IfMatch, Operation};
+use crate::value::Value;
+use crate::versioned::Versioned;
+
+/// What a patch is for: whatever version a key has, or the version that was read.
+#[derive(Debug, Clone)]
+pub struct PatchTarget<E> {
+    key: Result<EntityKey>,
+    if_match: IfMatch,
+    entity: PhantomData<fn() -> E>,
+}
+
+impl<E> From<Key<E>> for PatchTarget<E> {
+    fn from(key: Key<E>) -> Self {
+        Self { key: key.resolve(), if_match: IfMatch::Any, entity: PhantomData }
+    }
+}
+
+impl<E> From<&Versioned<E>> for PatchTarget<E> {
+    fn from(read: &Versioned<E>) -> Self {
+        Self { key: Ok(read.key().clone()), if_match: IfMatch::Version(read.etag().clone()), entity: PhantomData }
+    }
+}
+
+/// A merge of some fields into a stored entity; the others stay as they are.
+///
+/// The generated patch builders wrap it. They have no method for a field that a key or an index
+/// copy holds, so a patch can never leave an index stale. A merge cannot remove a property: to
+/// clear an optional field, read the entity and replace it.
+pub struct Patch<E> {
+    target: PatchTarget<E>,
+    properties: Result<Properties>,
+}
+
+impl<E: Entity> Patch<E> {
+    /// A patch that sets nothing yet.
+    #[must_use]
+    pub fn new(target: impl Into<PatchTarget<E>>) -> Self {
+        Self { target: target.into(), properties: Ok(Properties::new()) }
+    }
+
+    /// Sets a property; what cannot be stored is reported when the patch is used.
+    #[must_use]
+    pub fn set(mut self, name: PropertyName, value: Result<Option<Value>>) -> Self {
+        self.properties = self.properties.and_then(|mut properties| {
+            if let Some(value) = value.map_err(|error| error.with_property(name.as_str()))? {
+                properties.insert(name, value);
+            }
+            Ok(properties)
+        });
+        self
+    }
+
+    /// The merge that the patch stands for.
+    ///
+    /// # Errors
+    /// The first error of the key or of a property.
+    pub fn into_operation(self) -> Result<Operation> {
+        let mut row = DynamicEntity::new(self.target.key?);
+        row.properties = self.properties.map_err(|error| error.with_key(row.key.clone()))?;
+        Operation::new(Action::Merge(row, self.target.if_match))
+    }
+}
+
+impl<E> fmt::Debug for Patch<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.properties.as_ref().map(|all| all.iter().map(|(name, _)| name).collect::<Vec<_>>());
+        f.debug_struct("Patch").field("key", &self.target.key).field("properties", &names).finish()
+    }
+}

@@ -1,0 +1,17 @@
+//! Queries that know what they cost.
+//!
+//! A [`Query`] is plain data: which keys, which filter, which columns. Before it runs it is
+//! planned into key ranges, and its [`CostClass`] is known: a scan is refused unless the caller
+//! wrote [`allow_scan`](Query::allow_scan).
+
+mod builder;
+mod column;
+mod evaluate;
+mod filter;
+mod predicate;
+
+pub use builder::Query;
+pub use column::{Column, KeyColumn, Operand};
+pub use evaluate::ValueRef;
+pub use filter::{Comparison, Field, Filter};
+pub use predicate::Predicate;

@@ -1,0 +1,107 @@
+//! A handle on one table of one store, which speaks typed entities.
+
+mod write;
+
+use std::sync::Arc;
+
+use crate::entity::FromRow;
+use crate::error::{Error, ErrorKind, Result};
+use crate::key::Key;
+use crate::names::TableName;
+use crate::store::{Selection, TableStore};
+use crate::versioned::Versioned;
+
+/// A cheap handle on one table of one store.
+///
+/// Reads take typed keys and queries, writes take typed entities; the store may be shared, boxed
+/// and wrapped in layers.
+#[derive(Debug, Clone)]
+pub struct Table {
+    store: Arc<dyn TableStore>,
+    name: TableName,
+}
+
+impl Table {
+    /// A handle on a table, which need not exist yet.
+    ///
+    /// # Errors
+    /// [`InvalidName`](ErrorKind::InvalidName) for a name that the service does not take.
+    pub fn new(store: Arc<dyn TableStore>, name: &str) -> Result<Self> {
+        Ok(Self { store, name: TableName::new(name)? })
+    }
+
+    /// The table's name.
+    #[must_use]
+    pub const fn name(&self) -> &TableName {
+        &self.name
+    }
+
+    /// The store that keeps the table.
+    #[must_use]
+    pub const fn store(&self) -> &Arc<dyn TableStore> {
+        &self.store
+    }
+
+    /// The table that a key or query names, or this one.
+    pub(crate) fn named(&self, table: Option<&'static str>) -> Result<TableName> {
+        table.map_or_else(|| Ok(self.name.clone()), TableName::new)
+    }
+
+    /// Creates the table.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](ErrorKind::AlreadyExists).
+    pub async fn create(&self) -> Result<()> {
+        self.store.create_table(&self.name).await
+    }
+
+    /// Creates the table unless it exists, and says whether it did.
+    ///
+    /// # Errors
+    /// Those of reaching the store.
+    pub async fn create_if_missing(&self) -> Result<bool> {
+        match self.create().await {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads one entity; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`Corrupted`](ErrorKind::Corrupted) where the row is of another type than the key.
+    pub async fn get<R: FromRow>(&self, key: impl Into<Key<R>>) -> Result<Option<Versioned<R>>> {
+        let key = key.into();
+        let table = self.named(key.table())?;
+        let at = key.resolve()?;
+        let selection: Selection = R::selection();
+        let Some(row) = self.store.get(&table, &at, &selection).await? else {
+            return Ok(None);
+        };
+        if !R::recognizes(&row) {
+            return Err(Error::corrupted(
+                "the row is of another type than its key says; read it as the entity set of its table",
+            )
+            .with_operation("get")
+            .with_table(table.as_str())
+            .with_key(at));
+        }
+        R::from_row(row).map(Some)
+    }
+
+    /// Reads one entity that must exist.
+    ///
+    /// # Errors
+    /// [`NotFound`](ErrorKind::NotFound), naming the key; and as [`Table::get`].
+    pub async fn require<R: FromRow>(&self, key: impl Into<Key<R>>) -> Result<Versioned<R>> {
+        let key = key.into();
+        match self.get(key.clone()).await? {
+            Some(found) => Ok(found),
+            None => Err(Error::not_found("there is no such entity")
+                .with_operation("get")
+                .with_table(self.named(key.table())?.as_str())
+                .with_key(key.resolve()?)),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What reads return: a value, and the version of it that was read.
+
+use std::ops::{Deref, DerefMut};
+
+use crate::dynamic::DynamicEntity;
+use crate::entity::{Entity, IndexKey};
+use crate::error::{Error, Result};
+use crate::etag::ETag;
+use crate::keys::EntityKey;
+use crate::timestamp::Timestamp;
+
+/// A value with the version and the keys that it was read with.
+///
+/// It derefs to the value. Conditional writes take it; since it remembers the primary and index
+/// keys as read, a write knows which rows are stale after the caller edited the value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Versioned<T> {
+    value: T,
+    key: EntityKey,
+    etag: ETag,
+    timestamp: Option<Timestamp>,
+    index_keys: Vec<IndexKey>,
+}
+
+impl<T> Versioned<T> {
+    /// A value that was read from a row, with the keys of its index copies at that time.
+    ///
+    /// # Errors
+    /// [`Corrupted`](crate::ErrorKind::Corrupted) where the row carries no ETag, so that it was
+    /// not read from a store.
+    pub fn from_read(value: T, row: DynamicEntity, index_keys: Vec<IndexKey>) -> Result<Self> {
+        let Some(etag) = row.etag else {
+            return Err(Error::corrupted("the row has no ETag, so it was not read from a store").with_key(row.key));
+        };
+        let timestamp = row.timestamp.or_else(|| etag.timestamp());
+        Ok(Self { value, key: row.key, etag, timestamp, index_keys })
+    }
+
+    /// The value.
+    #[must_use]
+    pub const fn value(&self) -> &T {
+        &self.value
+    }
+
+    /// The value, to keep.
+    #[must_use]
+    pub fn into_value(self) -> T {
+        self.value
+    }
+
+    /// The key that was read.
+    #[must_use]
+    pub const fn key(&self) -> &EntityKey {
+        &self.key
+    }
+
+    /// The version that was read.
+    #[must_use]
+    pub const fn etag(&self) -> &ETag {
+        &self.etag
+    }
+
+    /// When that version was written, where the store told it.
+    #[must_use]
+    pub const fn timestamp(&self) -> Option<Timestamp> {
+        self.timestamp
+    }
+
+    /// The keys of the index copies that belong to the version that was read.
+    #[must_use]
+    pub fn index_keys(&self) -> &[IndexKey] {
+        &self.index_keys
+    }
+
+    /// The same version of another view of the value.
+    #[must_use]
+    pub fn map<U>(self, view: impl FnOnce(T) -> U) -> Versioned<U> {
+        Versioned {
+            value: view(self.value),
+            key: self.key,
+            etag: self.etag,
+            timestamp: self.timestamp,
+            index_keys: self.index_keys,
+        }
+    }
+}
+
+impl<E: Entity> Versioned<E> {
+    /// A value whose version the caller carried itself, as in an HTTP `If-Match` header.
+    ///
+    /// The value must have the key fields and the indexed fields of that version.
+    ///
+    /// # Errors
+    /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a field that does not fit its template.
+    pub fn from_parts(value: E, etag: ETag) -> Result<Self> {
+        let timestamp = etag.timestamp();
+        Ok(Self { key: value.entity_key()?, index_keys: value.index_keys()?, value, etag, timestamp })
+    }
+
+    /// The row to be written in place of the one that was read.
+    ///
+    /// # Errors
+    /// [`InvalidKey`](crate::ErrorKind::InvalidKey) where a field of the primary key was changed.
+    pub fn to_row(&self) -> Result<DynamicEntity> {
+        let row = self.value.to_row()?;
+        if row.key == self.key {
+            return Ok(row);
+        }
+        Err(Error::invalid_key(format!(
+            "a field of the primary key was changed, from {} to {}; insert the entity under its new key and delete the old one to move it",
+            self.key, row.key
+        ))
+        .with_key(self.key.clone()))
+    }
+
+    /// Takes note that the value as it is now was written as this version.
+    ///
+    /// # Errors
+    /// As [`Versioned::from_parts`].
+    pub fn written(&mut self, etag: ETag) -> Result<()> {
+        self.index_keys = self.value.index_keys()?;
+        self.timestamp = etag.timestamp();
+        self.etag = etag;
+        Ok(())
+    }
+}
+
+impl<T> Deref for Versioned<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Versioned<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}

@@ -1,0 +1,1 @@
+//! Derive macros (placeholder while the crate grows).

@@ -1,0 +1,3 @@
+//! Runs the store contract on every store.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! One way to run everything.
+
+fn main() {}
