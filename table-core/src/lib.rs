@@ -36,7 +36,7 @@ pub use patch::{Patch, PatchTarget};
 pub use property::Property;
 pub use query::Query;
 pub use store::{QueueStore, TableStore};
-pub use table::Table;
+pub use table::{LoadMode, LoadOptions, LoadProgress, Table, TableTransaction};
 pub use timestamp::Timestamp;
 pub use value::{EdmType, Value};
 pub use versioned::Versioned;

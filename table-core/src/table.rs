@@ -1,6 +1,11 @@
 //! A handle on one table of one store, which speaks typed entities.
 
+mod load;
+mod transaction;
 mod write;
+
+pub use load::{LoadMode, LoadOptions, LoadProgress};
+pub use transaction::TableTransaction;
 
 use std::sync::Arc;
 

@@ -67,7 +67,13 @@ impl Guard {
     const START: Self = Self(false);
 
     const fn after(each: char, terminator: Option<char>) -> Self {
-        Self(each == MARK || escaped_by(each, terminator).is_some())
+        Self(escaped_by(each, terminator).is_some())
+    }
+
+    /// The guard after a character that stands as it is, where the encoder would have left it so.
+    fn take_raw(self, each: char, terminator: Option<char>) -> Option<Self> {
+        let altered = each.is_control() || lead_of(each, terminator).is_some() || (self.0 && each > MARK);
+        (!altered).then(|| Self::after(each, terminator))
     }
 }
 
@@ -127,14 +133,14 @@ pub(super) fn take_text(input: &str, terminator: Option<char>) -> Option<(Cow<'_
     take_escaped(input, terminator)
 }
 
-/// Refuses high characters that stand unguarded where the encoder would have guarded them.
+/// Refuses what the encoder would not have written as it is.
 fn check_raw(plain: &str, terminator: Option<char>) -> Option<()> {
+    if is_plain(plain, terminator) {
+        return Some(());
+    }
     let mut guard = Guard::START;
     for each in plain.chars() {
-        if guard.0 && each > MARK {
-            return None;
-        }
-        guard = Guard::after(each, terminator);
+        guard = guard.take_raw(each, terminator)?;
     }
     Some(())
 }
@@ -165,11 +171,8 @@ fn take_escaped(input: &str, terminator: Option<char>) -> Option<(Cow<'_, str>, 
                 guard = Guard(original == MARK);
             }
         } else {
-            if each == MARK || (guard.0 && each > MARK) {
-                return None;
-            }
+            guard = guard.take_raw(each, terminator)?;
             text.push(each);
-            guard = Guard::after(each, terminator);
         }
     }
 }
@@ -213,7 +216,7 @@ mod tests {
 
     #[test]
     fn what_the_encoder_never_writes_is_refused() {
-        for text in ["~", "a~", "x~", ".é", "}~~a", "a}~~é", "}~é", ".~~"] {
+        for text in ["~", "a~", "x~", ".é", "}~~a", "a}~~é", "}~é", ".~~", "a/b", "a\u{7f}"] {
             assert_eq!(take_text(text, None), None, "{text}");
         }
         assert_eq!(take_text("a^b", Some('_')), None);
