@@ -1,0 +1,104 @@
+//! The file beneath redb, watched for a sync that fails.
+
+use std::fmt;
+use std::io;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use redb::backends::FileBackend;
+use redb::{BackendError, StorageBackend};
+
+/// Where the bytes of a store are kept. A store opens it anew after an I/O error.
+pub trait Storage: fmt::Debug + Send + Sync + 'static {
+    /// Opens the bytes.
+    ///
+    /// # Errors
+    /// Those of the medium.
+    fn open(&self) -> io::Result<Box<dyn StorageBackend>>;
+}
+
+/// A file.
+#[derive(Debug)]
+pub(crate) struct FileStorage {
+    path: PathBuf,
+}
+
+impl FileStorage {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+}
+
+impl Storage for FileStorage {
+    fn open(&self) -> io::Result<Box<dyn StorageBackend>> {
+        let file = std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
+        let backend = FileBackend::new(file).map_err(io::Error::other)?;
+        Ok(Box::new(backend))
+    }
+}
+
+/// A backend that remembers whether a sync failed: what was written before it may be lost although
+/// later syncs succeed, so nothing more may be acknowledged.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    inner: Box<dyn StorageBackend>,
+    sync_failed: Arc<AtomicBool>,
+}
+
+impl Watched {
+    pub(crate) fn new(inner: Box<dyn StorageBackend>, sync_failed: Arc<AtomicBool>) -> Self {
+        Self { inner, sync_failed }
+    }
+}
+
+impl StorageBackend for Watched {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.inner.read(offset, out)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.inner.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.inner.sync_data().inspect_err(|_| self.sync_failed.store(true, Ordering::SeqCst))
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.inner.write(offset, data)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.inner.close()
+    }
+
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.inner.try_lock_range(start, end)
+    }
+
+    fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.inner.try_lock_shared_range(start, end)
+    }
+
+    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.inner.lock_range(start, end)
+    }
+
+    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.inner.lock_shared_range(start, end)
+    }
+
+    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.inner.unlock_range(start, end)
+    }
+
+    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.inner.query_lock_range(start, end)
+    }
+}
