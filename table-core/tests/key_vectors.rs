@@ -14,8 +14,7 @@ fn vectors() -> Vec<[String; 4]> {
         .lines()
         .filter(|line| line.starts_with("| ") && line.contains('`'))
         .map(|line| {
-            let cells: Vec<String> =
-                line.split('|').map(|cell| cell.trim().trim_matches('`').to_owned()).collect();
+            let cells: Vec<String> = line.split('|').map(|cell| cell.trim().trim_matches('`').to_owned()).collect();
             [cells[1].clone(), cells[2].clone(), cells[3].clone(), cells[4].clone()]
         })
         .collect()

@@ -11,12 +11,12 @@ use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
 
 /// Where the bytes of a store are kept. A store opens it anew after an I/O error.
-pub trait Storage: fmt::Debug + Send + Sync + 'static {
+pub(crate) trait Storage: fmt::Debug + Send + Sync + 'static {
     /// Opens the bytes.
-    ///
-    /// # Errors
-    /// Those of the medium.
     fn open(&self) -> io::Result<Box<dyn StorageBackend>>;
+
+    /// How many bytes there are.
+    fn size(&self) -> io::Result<u64>;
 }
 
 /// A file.
@@ -36,6 +36,10 @@ impl Storage for FileStorage {
         let file = std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
         let backend = FileBackend::new(file).map_err(io::Error::other)?;
         Ok(Box::new(backend))
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        std::fs::metadata(&self.path).map(|file| file.len())
     }
 }
 

@@ -11,7 +11,6 @@ mod queue;
 mod queues;
 mod rows;
 mod scan;
-mod stamps;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -20,9 +19,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::clock::{Clock, SystemClock};
 use crate::names::{QueueName, TableName};
+use crate::store::kit::Stamps;
 use queue::Queue;
 use rows::Rows;
-use stamps::Stamps;
 
 /// A store of tables and queues in memory, for tests and for data that may be lost.
 ///
@@ -92,7 +91,11 @@ impl MemoryStore {
     /// ```
     #[must_use]
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
-        let shared = Shared { stamps: Stamps::new(clock), tables: RwLock::default(), queues: RwLock::default() };
+        let shared = Shared {
+            stamps: Stamps::new(clock, crate::timestamp::Timestamp::MIN),
+            tables: RwLock::default(),
+            queues: RwLock::default(),
+        };
         Self { shared: Arc::new(shared) }
     }
 }

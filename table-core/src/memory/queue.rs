@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::stamps::Stamps;
 use crate::error::{Error, Result};
+use crate::store::kit::Stamps;
 use crate::store::{Message, MessageReceipt, PeekedMessage, ReceiveOptions, SendOptions, TimeToLive};
 use crate::timestamp::Timestamp;
 

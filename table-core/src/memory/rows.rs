@@ -1,14 +1,15 @@
 //! The rows of one table, and what a write does to them.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::Arc;
 
-use super::stamps::Stamps;
 use crate::dynamic::DynamicEntity;
 use crate::error::{Error, Result};
 use crate::etag::ETag;
 use crate::keys::{EntityKey, SortKey};
-use crate::operation::{Action, IfMatch, Operation, Written};
+use crate::operation::{Operation, Written};
+use crate::store::kit::{Change, Current, Stamps};
 
 /// A row as a reader may keep it after the lock is gone.
 pub(super) type Row = Arc<DynamicEntity>;
@@ -19,10 +20,14 @@ pub(super) struct Rows {
     by_key: BTreeMap<SortKey, Row>,
 }
 
-/// A write that has passed all its checks.
-enum Change {
-    Put(SortKey, DynamicEntity),
-    Remove(SortKey),
+impl Current for Row {
+    fn etag(&self) -> ETag {
+        self.etag.clone().unwrap_or_else(|| ETag::from(""))
+    }
+
+    fn entity(&self) -> Result<DynamicEntity> {
+        Ok(DynamicEntity::clone(self))
+    }
 }
 
 impl Rows {
@@ -30,9 +35,10 @@ impl Rows {
         self.by_key.get(&SortKey::of(key))
     }
 
-    /// The rows at and after a place in the order.
-    pub(super) fn from<'r>(&'r self, start: &SortKey) -> impl Iterator<Item = (&'r SortKey, &'r Row)> + use<'r> {
-        self.by_key.range(start..)
+    /// The rows from a place up to another, which must not come before it.
+    pub(super) fn between<'r>(&'r self, start: &SortKey, end: Option<&SortKey>) -> impl Iterator<Item = &'r Row> {
+        let end = end.map_or(Bound::Unbounded, Bound::Excluded);
+        self.by_key.range::<SortKey, _>((Bound::Included(start), end)).map(|(_, row)| row)
     }
 
     /// Does all operations, or none and says which one cannot be done.
@@ -45,75 +51,26 @@ impl Rows {
     ) -> Result<Vec<Written>, (usize, Error)> {
         let mut changes = Vec::with_capacity(operations.len());
         for (index, operation) in operations.into_iter().enumerate() {
-            changes.push(self.plan(operation.into_action()).map_err(|error| (index, error))?);
+            let current = self.get(operation.key()).map(|row| row as &dyn Current);
+            changes.push(Change::plan(operation.into_action(), current).map_err(|error| (index, error))?);
         }
         Ok(changes.into_iter().map(|change| self.commit(change, stamps)).collect())
     }
 
-    fn plan(&self, action: Action) -> Result<Change> {
-        let name = action.name();
-        let key = SortKey::of(action.key());
-        let current = self.by_key.get(&key);
-        let located = |error: Error, at: &EntityKey| error.with_operation(name).with_key(at.clone());
-        match action {
-            Action::Insert(entity) if current.is_some() => {
-                Err(located(Error::already_exists("an entity with this key is there already"), &entity.key))
-            }
-            Action::Insert(entity) | Action::InsertOrReplace(entity) => Ok(Change::Put(key, entity)),
-            Action::Replace(entity, if_match) => match check(current, &if_match) {
-                Ok(_) => Ok(Change::Put(key, entity)),
-                Err(error) => Err(located(error, &entity.key)),
-            },
-            Action::Merge(entity, if_match) => check(current, &if_match)
-                .and_then(|current| merged(current, &entity))
-                .map(|entity| Change::Put(key, entity))
-                .map_err(|error| located(error, &entity.key)),
-            Action::InsertOrMerge(entity) => match current {
-                None => Ok(Change::Put(key, entity)),
-                Some(current) => merged(current, &entity)
-                    .map(|entity| Change::Put(key, entity))
-                    .map_err(|error| located(error, &entity.key)),
-            },
-            Action::Delete(at, if_match) => match check(current, &if_match) {
-                Ok(_) => Ok(Change::Remove(key)),
-                Err(error) => Err(located(error, &at)),
-            },
-        }
-    }
-
     fn commit(&mut self, change: Change, stamps: &Stamps) -> Written {
         match change {
-            Change::Put(key, mut entity) => {
+            Change::Put(mut entity) => {
                 let at = stamps.next();
                 let etag = ETag::from_timestamp(at);
                 entity.etag = Some(etag.clone());
                 entity.timestamp = Some(at);
-                self.by_key.insert(key, Arc::new(entity));
+                self.by_key.insert(SortKey::of(&entity.key), Arc::new(entity));
                 Written { etag: Some(etag) }
             }
             Change::Remove(key) => {
-                self.by_key.remove(&key);
+                self.by_key.remove(&SortKey::of(&key));
                 Written { etag: None }
             }
         }
     }
-}
-
-/// The current row, if it is there and of the version that the write is meant for.
-fn check<'r>(current: Option<&'r Row>, if_match: &IfMatch) -> Result<&'r Row> {
-    let current = current.ok_or_else(|| Error::not_found("there is no such entity"))?;
-    match if_match {
-        IfMatch::Version(version) if current.etag.as_ref() != Some(version) => {
-            Err(Error::precondition_failed("read the entity again and repeat the change"))
-        }
-        _ => Ok(current),
-    }
-}
-
-/// What a merge leaves, which can be too large though its parts were not.
-fn merged(current: &Row, changes: &DynamicEntity) -> Result<DynamicEntity> {
-    let mut entity = DynamicEntity::clone(current);
-    entity.properties.merge(changes.properties.clone());
-    entity.check_limits()?;
-    Ok(entity)
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, RwLock};
 use async_trait::async_trait;
 
 use super::rows::Rows;
-use super::scan::{Scan, select};
+use super::scan;
 use super::{MemoryStore, read, write};
 use crate::dynamic::DynamicEntity;
 use crate::error::{Error, ErrorKind, Result};
@@ -14,6 +14,7 @@ use crate::keys::EntityKey;
 use crate::limits;
 use crate::names::TableName;
 use crate::operation::{Operation, Transaction, Written};
+use crate::store::kit::Scan;
 use crate::store::{Capabilities, Page, PageToken, Selection, StoreQuery, TablePage, TableStore};
 
 impl MemoryStore {
@@ -71,14 +72,14 @@ impl TableStore for MemoryStore {
     async fn get(&self, table: &TableName, key: &EntityKey, selection: &Selection) -> Result<Option<DynamicEntity>> {
         let rows = self.rows(table).map_err(|error| locate("get", table)(error).with_key(key.clone()))?;
         let row = read(&rows).get(key).cloned();
-        Ok(row.map(|row| select(&row, selection)))
+        Ok(row.map(|row| scan::select(&row, selection)))
     }
 
     async fn query(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
-        let scan = Scan::new(query).map_err(locate("query", table))?;
+        let page = Scan::new(query).map_err(locate("query", table))?;
         let rows = self.rows(table).map_err(locate("query", table))?;
-        let found = scan.run(&read(&rows));
-        let entities = found.rows.iter().map(|row| select(row, &query.selection)).collect();
+        let found = scan::run(&page, query.filter.as_ref(), &read(&rows));
+        let entities = found.rows.iter().map(|row| scan::select(row, &query.selection)).collect();
         Ok(Page { entities, next: found.next })
     }
 

@@ -6,9 +6,13 @@
 
 mod capabilities;
 mod forward;
+pub mod kit;
 pub(crate) mod queue;
 mod table;
 
 pub use capabilities::Capabilities;
-pub use queue::{Message, MessageReceipt, PeekedMessage, QueueStore, ReceiveOptions, SendOptions, TimeToLive};
+pub use queue::{
+    Message, MessageReceipt, PeekedMessage, QueueStore, ReceiveOptions, SendOptions, TimeToLive, check_body,
+    check_count, check_visibility,
+};
 pub use table::{Page, PageToken, Selection, StoreQuery, TablePage, TableStore};

@@ -138,7 +138,7 @@ impl SendOptions {
 }
 
 /// Refuses a body that is too long for the service.
-pub(crate) fn check_body(body: &Bytes) -> Result<()> {
+pub fn check_body(body: &Bytes) -> Result<()> {
     if body.len() <= limits::MESSAGE_BYTES {
         return Ok(());
     }
@@ -150,7 +150,7 @@ pub(crate) fn check_body(body: &Bytes) -> Result<()> {
 }
 
 /// Refuses a time that is too long for the service.
-pub(crate) fn check_visibility(visibility: Duration) -> Result<()> {
+pub fn check_visibility(visibility: Duration) -> Result<()> {
     if visibility <= Duration::from_secs(limits::VISIBILITY_SECONDS) {
         return Ok(());
     }
@@ -203,7 +203,7 @@ impl ReceiveOptions {
 }
 
 /// Refuses a count that the service would refuse.
-pub(crate) fn check_count(count: usize) -> Result<()> {
+pub fn check_count(count: usize) -> Result<()> {
     if (1..=limits::RECEIVE_MESSAGES).contains(&count) {
         return Ok(());
     }

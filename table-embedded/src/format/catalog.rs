@@ -1,6 +1,6 @@
 //! The redb tables of the file, and what says which user table or queue is which.
 
-use redb::{TableDefinition, TableHandle};
+use redb::TableDefinition;
 use table_core::{Error, QueueName, Result, TableName};
 
 /// The format of the file as a whole.
@@ -24,9 +24,6 @@ pub(crate) const NAMES: TableDefinition<'_, u16, &str> = TableDefinition::new("t
 /// Names of redb tables whose pages are yet to be freed.
 pub(crate) const DROPPED: TableDefinition<'_, &str, ()> = TableDefinition::new("table-patterns.dropped");
 
-/// Rows of a user table: [`table_core::SortKey`] to [`super::row`].
-pub(crate) type Rows = (&'static [u8], &'static [u8]);
-
 /// The redb table that holds the rows of a user table.
 pub(crate) fn rows_name(number: u64) -> String {
     format!("rows.{number}")
@@ -34,6 +31,7 @@ pub(crate) fn rows_name(number: u64) -> String {
 
 /// The redb tables of a queue: messages by id, and ids by the time at which they can be received
 /// and at which they end.
+#[derive(Debug)]
 pub(crate) struct QueueTables {
     pub(crate) messages: String,
     pub(crate) visible: String,
@@ -50,7 +48,7 @@ impl QueueTables {
     }
 }
 
-/// A definition of a redb table that holds rows or messages.
+/// A definition of the rows of a user table: [`table_core::SortKey`] bytes to [`super::row`] bytes.
 pub(crate) const fn bytes_table(name: &str) -> TableDefinition<'_, &'static [u8], &'static [u8]> {
     TableDefinition::new(name)
 }
@@ -87,9 +85,4 @@ pub(crate) fn no_queue(queue: &QueueName, operation: &'static str) -> Error {
     Error::new(table_core::ErrorKind::QueueNotFound, "there is no such queue; create it first")
         .with_operation(operation)
         .with_table(queue.as_str())
-}
-
-/// Whether a redb table is one of ours.
-pub(crate) fn is_ours(handle: &impl TableHandle) -> bool {
-    handle.name().starts_with("table-patterns.")
 }

@@ -52,9 +52,7 @@ impl StoredMessage {
                 version[0]
             )));
         }
-        let time = |rest: &mut &[u8]| {
-            Timestamp::from_ticks(i64::from_le_bytes(take(rest)?)).map_err(|_| damaged())
-        };
+        let time = |rest: &mut &[u8]| Timestamp::from_ticks(i64::from_le_bytes(take(rest)?)).map_err(|_| damaged());
         Ok(Self {
             sent: time(&mut rest)?,
             visible: time(&mut rest)?,

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use table_core::{PropertyName, Result};
+use table_core::PropertyName;
+
+use crate::error::StorageFailure;
 
 /// Most names that get a number. Further ones stand in their rows.
 pub(crate) const MOST_NAMES: usize = 60_000;
@@ -17,7 +19,7 @@ pub(crate) struct Names {
 /// Names that can get new numbers.
 pub(crate) trait NamesMut {
     /// The number of a name, a new one if need be; none once there are too many.
-    fn number(&mut self, name: &PropertyName) -> Result<Option<u16>>;
+    fn number(&mut self, name: &PropertyName) -> Result<Option<u16>, StorageFailure>;
 }
 
 impl Names {

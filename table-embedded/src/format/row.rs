@@ -18,6 +18,7 @@ use table_core::{Error, Properties, PropertyName, Result, Timestamp, Value};
 use uuid::Uuid;
 
 use super::names::{Names, NamesMut};
+use crate::error::StorageFailure;
 
 /// Offsets of two bytes.
 const NARROW: u8 = 1;
@@ -41,22 +42,23 @@ mod tag {
 }
 
 /// Writes an entity. Names that are new to the file get a number.
-pub(crate) fn encode(timestamp: Timestamp, properties: &Properties, names: &mut dyn NamesMut) -> Result<Vec<u8>> {
+pub(crate) fn encode(
+    timestamp: Timestamp,
+    properties: &Properties,
+    names: &mut dyn NamesMut,
+) -> Result<Vec<u8>, StorageFailure> {
     let size: usize = properties.iter().map(|(_, value)| value_len(value)).sum();
     let mut entries = Vec::with_capacity(properties.len());
     let mut payload = Vec::with_capacity(size);
     for (name, value) in properties.iter() {
-        let number = match names.number(name)? {
-            Some(number) => number,
-            None => {
-                let length = u16::try_from(name.as_str().len()).unwrap_or(u16::MAX);
-                payload.extend_from_slice(&length.to_le_bytes());
-                payload.extend_from_slice(name.as_str().as_bytes());
-                INLINE
-            }
-        };
+        let number = names.number(name)?;
+        if number.is_none() {
+            let length = u16::try_from(name.as_str().len()).unwrap_or(u16::MAX);
+            payload.extend_from_slice(&length.to_le_bytes());
+            payload.extend_from_slice(name.as_str().as_bytes());
+        }
         push_value(&mut payload, value);
-        entries.push((number, tag_of(value), payload.len()));
+        entries.push((number.unwrap_or(INLINE), tag_of(value), payload.len()));
     }
     let wide = payload.len() > usize::from(u16::MAX);
     let entry_len = if wide { 7 } else { 5 };
@@ -166,7 +168,7 @@ impl<'a> RowRef<'a> {
     }
 
     fn entries(&self) -> Entries<'a> {
-        Entries { entries: self.entries, payload: self.payload, start: 0, wide: self.wide }
+        Entries { rest: self.entries, payload: self.payload, start: 0, wide: self.wide }
     }
 
     /// One property, where it lies.
@@ -200,7 +202,7 @@ impl<'a> RowRef<'a> {
 
 /// Walks the table of offsets.
 struct Entries<'a> {
-    entries: &'a [u8],
+    rest: &'a [u8],
     payload: &'a [u8],
     start: usize,
     wide: bool,
@@ -209,12 +211,12 @@ struct Entries<'a> {
 impl<'a> Entries<'a> {
     fn read(&mut self) -> Option<Entry<'a>> {
         let (number, tag, end) = if self.wide {
-            let ([n0, n1, tag, e0, e1, e2, e3], rest) = self.entries.split_first_chunk::<7>()?;
-            self.entries = rest;
+            let ([n0, n1, tag, e0, e1, e2, e3], rest) = self.rest.split_first_chunk::<7>()?;
+            self.rest = rest;
             (u16::from_le_bytes([*n0, *n1]), *tag, u32::from_le_bytes([*e0, *e1, *e2, *e3]))
         } else {
-            let ([n0, n1, tag, e0, e1], rest) = self.entries.split_first_chunk::<5>()?;
-            self.entries = rest;
+            let ([n0, n1, tag, e0, e1], rest) = self.rest.split_first_chunk::<5>()?;
+            self.rest = rest;
             (u16::from_le_bytes([*n0, *n1]), *tag, u32::from(u16::from_le_bytes([*e0, *e1])))
         };
         let end = usize::try_from(end).ok()?;
@@ -236,13 +238,13 @@ impl<'a> Iterator for Entries<'a> {
     type Item = Result<Entry<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.entries.is_empty() {
+        if self.rest.is_empty() {
             return None;
         }
         let entry = self.read();
         if entry.is_none() {
             // What cannot be read ends the walk.
-            self.entries = &[];
+            self.rest = &[];
         }
         Some(entry.ok_or_else(damaged))
     }

@@ -15,24 +15,35 @@ const LATEST_CLOCK_TICKS: i64 = 2_839_809_888_000_000_000;
 /// Gives each write a time of its own: the clock's, or one tick after the last.
 ///
 /// So an ETag never repeats within a store, whatever the clock does.
-pub(super) struct Stamps {
+pub struct Stamps {
     clock: Arc<dyn Clock>,
     last: AtomicI64,
 }
 
 impl Stamps {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, last: AtomicI64::new(Timestamp::MIN.ticks()) }
+    /// Times after `last`, which is the latest that was given before.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>, last: Timestamp) -> Self {
+        Self { clock, last: AtomicI64::new(last.ticks()) }
+    }
+
+    /// The latest time that was given.
+    #[must_use]
+    pub fn last(&self) -> Timestamp {
+        Timestamp::from_ticks(self.last.load(Ordering::Relaxed)).unwrap_or(Timestamp::MAX)
     }
 
     /// What the clock shows.
-    pub(super) fn now(&self) -> Timestamp {
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
     /// A time later than every one given before. Taken under the lock of what is written, so that
     /// times there rise in the order of the writes.
-    pub(super) fn next(&self) -> Timestamp {
+    #[expect(clippy::should_implement_trait, reason = "it never ends")]
+    #[must_use]
+    pub fn next(&self) -> Timestamp {
         let now = self.now().ticks().min(LATEST_CLOCK_TICKS);
         let later = |last: i64| now.max(last + 1);
         let last = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(later(last)));
@@ -55,7 +66,7 @@ mod tests {
     #[test]
     fn no_time_is_given_twice_whatever_the_clock_shows() {
         let clock = Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH));
-        let stamps = Stamps::new(clock.clone());
+        let stamps = Stamps::new(clock.clone(), Timestamp::MIN);
         let mut given = vec![stamps.next()];
         for shown in [Timestamp::UNIX_EPOCH, Timestamp::MIN, Timestamp::MAX, Timestamp::MAX, Timestamp::UNIX_EPOCH] {
             clock.set(shown);

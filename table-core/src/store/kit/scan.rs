@@ -1,0 +1,160 @@
+//! One page of a query over rows in the order of their [`SortKey`].
+
+use std::ops::Bound;
+
+use crate::error::{Error, Result};
+use crate::keys::{EntityKey, KeyRange, SortKey, Span};
+use crate::limits;
+use crate::store::{PageToken, StoreQuery};
+
+/// Rows that one page looks at. The service stops after five seconds; we stop after a count, so
+/// that a selective filter gives short and empty pages here too, the same on every run.
+pub const ROWS_LOOKED_AT: usize = 2 * limits::PAGE_ENTITIES;
+
+/// The first words of our tokens, so that those of other stores are refused.
+const TOKEN_MARK: &str = "key-1";
+
+/// Where the page of a query begins and ends.
+///
+/// Every key from [`start`](Scan::start) up to [`end`](Scan::end) lies in the query's range, unless
+/// the range spans several partitions and only some rows of each: then [`step`](Scan::step) says
+/// which do, and where to go on.
+#[derive(Debug)]
+pub struct Scan<'q> {
+    range: &'q KeyRange,
+    page_size: usize,
+    start: SortKey,
+    end: Option<SortKey>,
+}
+
+/// What to do with a row between start and end.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It lies in the range.
+    Take,
+    /// It does not, and the next one that does lies at or after this place.
+    Skip(SortKey),
+}
+
+impl<'q> Scan<'q> {
+    /// Checks a query before anything is read.
+    ///
+    /// # Errors
+    /// [`InvalidQuery`](crate::ErrorKind::InvalidQuery) for a page of no entities, or a token of another store.
+    pub fn new(query: &'q StoreQuery) -> Result<Self> {
+        let page_size = query.page_size();
+        if page_size == 0 {
+            return Err(Error::invalid_query("a page of no entities never ends; ask for one entity at least"));
+        }
+        let mut start = first_place(&query.range);
+        if let Some(token) = &query.after {
+            start = start.max(SortKey::of(&decode_token(token)?));
+        }
+        Ok(Self { range: &query.range, page_size, start, end: end_place(&query.range) })
+    }
+
+    /// The first place of the page.
+    #[must_use]
+    pub const fn start(&self) -> &SortKey {
+        &self.start
+    }
+
+    /// The first place after the range; none where it has no end.
+    #[must_use]
+    pub const fn end(&self) -> Option<&SortKey> {
+        self.end.as_ref()
+    }
+
+    /// Entities that the page holds at most.
+    #[must_use]
+    pub const fn page_size(&self) -> usize {
+        self.page_size
+    }
+
+    /// Whether no key lies between start and end.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| *end <= self.start)
+    }
+
+    /// Whether every key between start and end lies in the range, so that no step needs asking.
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        self.range.row.is_all() || self.range.partition.as_exact().is_some()
+    }
+
+    /// What to do with a row between start and end.
+    #[must_use]
+    pub fn step(&self, key: &EntityKey) -> Step {
+        let KeyRange { partition, row } = self.range;
+        let partition_key = key.partition.as_str();
+        if !partition.contains(partition_key) {
+            return Step::Skip(SortKey::after_partition(partition_key));
+        }
+        if row.contains(key.row.as_str()) {
+            return Step::Take;
+        }
+        let first = first_row(partition_key, row);
+        let here = SortKey::of(key);
+        Step::Skip(if first > here { first } else { SortKey::after_partition(partition_key) })
+    }
+
+    /// Says where the next page begins.
+    #[must_use]
+    pub fn token(next: &EntityKey) -> PageToken {
+        // No key holds a line feed, so the parts cannot run into each other.
+        PageToken::new(format!("{TOKEN_MARK}\n{}\n{}", next.partition, next.row))
+    }
+}
+
+fn decode_token(token: &PageToken) -> Result<EntityKey> {
+    let foreign = || Error::invalid_query("the continuation is not this store's; begin the query anew");
+    let mut lines = token.as_str().split('\n');
+    match (lines.next(), lines.next(), lines.next(), lines.next()) {
+        (Some(TOKEN_MARK), Some(partition), Some(row), None) => {
+            EntityKey::parse(partition, row).map_err(|error| foreign().with_source(error))
+        }
+        _ => Err(foreign()),
+    }
+}
+
+/// The first place of a range.
+fn first_place(range: &KeyRange) -> SortKey {
+    match range.partition.lower() {
+        Bound::Unbounded => SortKey::from_bytes(Vec::new()),
+        Bound::Included(partition) => first_row(partition, &range.row),
+        Bound::Excluded(partition) => SortKey::after_partition(partition),
+    }
+}
+
+/// The first place of a range of rows in a partition.
+fn first_row(partition: &str, row: &Span) -> SortKey {
+    match row.lower() {
+        Bound::Unbounded => SortKey::from_text(partition, ""),
+        Bound::Included(row) => SortKey::from_text(partition, row),
+        Bound::Excluded(row) => successor(SortKey::from_text(partition, row)),
+    }
+}
+
+/// The first place after a range.
+fn end_place(range: &KeyRange) -> Option<SortKey> {
+    if let Some(partition) = range.partition.as_exact() {
+        return Some(match range.row.upper() {
+            Bound::Unbounded => SortKey::after_partition(partition),
+            Bound::Included(row) => successor(SortKey::from_text(partition, row)),
+            Bound::Excluded(row) => SortKey::from_text(partition, row),
+        });
+    }
+    match range.partition.upper() {
+        Bound::Unbounded => None,
+        Bound::Included(partition) => Some(SortKey::after_partition(partition)),
+        Bound::Excluded(partition) => Some(SortKey::from_text(partition, "")),
+    }
+}
+
+/// The place right after a key.
+fn successor(key: SortKey) -> SortKey {
+    let mut bytes = key.into_bytes();
+    bytes.push(0);
+    SortKey::from_bytes(bytes)
+}

@@ -1,0 +1,253 @@
+//! The open file, shared by readers and the writer.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use redb::{Builder, Database, ReadableDatabase, ReadableTable, ReadableTableMetadata};
+use table_core::store::kit::Stamps;
+use table_core::{Error, ErrorKind, PropertyName, QueueName, Result, TableName, Timestamp};
+use tokio::sync::RwLock as AsyncRwLock;
+
+use crate::backend::{Storage, Watched};
+use crate::error::StorageFailure;
+use crate::format::catalog::{self, QueueTables};
+use crate::format::names::Names;
+use crate::options::EmbeddedOptions;
+
+/// The open file, and what is kept in memory of it.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) options: EmbeddedOptions,
+    storage: Box<dyn Storage>,
+    /// None after an I/O error, until it could be opened again. Whoever reads holds the lock shared;
+    /// maintenance and reopening hold it alone.
+    pub(crate) database: Arc<AsyncRwLock<Option<Database>>>,
+    /// Set once a sync failed: what was acknowledged may not be on disk.
+    sync_failed: Arc<AtomicBool>,
+    names: RwLock<Arc<Names>>,
+    catalog: RwLock<Catalog>,
+    stamps: RwLock<Arc<Stamps>>,
+}
+
+/// Which user table and queue is which, as of the last commit.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    pub(crate) tables: HashMap<TableName, Arc<TableEntry>>,
+    pub(crate) queues: HashMap<QueueName, Arc<QueueEntry>>,
+}
+
+/// A user table.
+#[derive(Debug)]
+pub(crate) struct TableEntry {
+    /// The redb table of its rows.
+    pub(crate) rows: String,
+}
+
+/// A queue.
+#[derive(Debug)]
+pub(crate) struct QueueEntry {
+    pub(crate) tables: QueueTables,
+}
+
+/// What a file holds in its catalog.
+struct Opened {
+    database: Database,
+    names: Names,
+    catalog: Catalog,
+    last_timestamp: Timestamp,
+}
+
+impl Engine {
+    pub(crate) fn open(storage: Box<dyn Storage>, options: EmbeddedOptions) -> Result<Self> {
+        let sync_failed = Arc::new(AtomicBool::new(false));
+        let opened = open_database(&*storage, &options, &sync_failed)?;
+        let stamps = Stamps::new(Arc::clone(&options.clock), opened.last_timestamp);
+        Ok(Self {
+            options,
+            storage,
+            database: Arc::new(AsyncRwLock::new(Some(opened.database))),
+            sync_failed,
+            names: RwLock::new(Arc::new(opened.names)),
+            catalog: RwLock::new(opened.catalog),
+            stamps: RwLock::new(Arc::new(stamps)),
+        })
+    }
+
+    /// The size of the file.
+    pub(crate) fn file_bytes(&self) -> Result<u64> {
+        Ok(self.storage.size().map_err(StorageFailure::from)?)
+    }
+
+    pub(crate) fn names(&self) -> Arc<Names> {
+        Arc::clone(&self.names.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn set_names(&self, names: Arc<Names>) {
+        *self.names.write().unwrap_or_else(PoisonError::into_inner) = names;
+    }
+
+    /// Takes note of tables and queues that a commit made or removed.
+    pub(crate) fn update_catalog(&self, update: impl FnOnce(&mut Catalog)) {
+        update(&mut self.catalog.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Looks something up in the catalog.
+    pub(crate) fn read_catalog<T>(&self, look: impl FnOnce(&Catalog) -> T) -> T {
+        look(&self.catalog.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn stamps(&self) -> Arc<Stamps> {
+        Arc::clone(&self.stamps.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn table(&self, table: &TableName, operation: &'static str) -> Result<Arc<TableEntry>> {
+        self.read_catalog(|catalog| catalog.tables.get(table).cloned())
+            .ok_or_else(|| catalog::no_table(table, operation))
+    }
+
+    pub(crate) fn queue(&self, queue: &QueueName, operation: &'static str) -> Result<Arc<QueueEntry>> {
+        self.read_catalog(|catalog| catalog.queues.get(queue).cloned())
+            .ok_or_else(|| catalog::no_queue(queue, operation))
+    }
+
+    /// Refuses further use once a sync has failed.
+    pub(crate) fn check_sync(&self) -> Result<()> {
+        if self.sync_failed.load(Ordering::SeqCst) {
+            return Err(poisoned());
+        }
+        Ok(())
+    }
+
+    /// Opens the file anew after an I/O error. Readers that are under way finish first.
+    pub(crate) fn reopen(&self) -> Result<()> {
+        let mut slot = self.database.blocking_write();
+        self.reopen_in(&mut slot)
+    }
+
+    pub(crate) fn reopen_in(&self, slot: &mut Option<Database>) -> Result<()> {
+        // The old one must let go of the file first.
+        *slot = None;
+        let opened = open_database(&*self.storage, &self.options, &self.sync_failed)?;
+        self.sync_failed.store(false, Ordering::SeqCst);
+        self.set_names(Arc::new(opened.names));
+        self.update_catalog(|catalog| *catalog = opened.catalog);
+        // Times given to writes that were lost are not given again either.
+        let last = opened.last_timestamp.max(self.stamps().last());
+        *self.stamps.write().unwrap_or_else(PoisonError::into_inner) =
+            Arc::new(Stamps::new(Arc::clone(&self.options.clock), last));
+        *slot = Some(opened.database);
+        Ok(())
+    }
+}
+
+/// What a call gets while the file could not be opened again.
+pub(crate) fn closed() -> Error {
+    Error::new(ErrorKind::Unavailable, "the file could not be opened again after an I/O error; try again")
+}
+
+fn poisoned() -> Error {
+    Error::new(
+        ErrorKind::Unavailable,
+        "a sync of the file failed, so written data may not be on disk; check the disk, then call `reopen`",
+    )
+    .with_retryable(false)
+}
+
+fn open_database(storage: &dyn Storage, options: &EmbeddedOptions, sync_failed: &Arc<AtomicBool>) -> Result<Opened> {
+    let backend = storage.open().map_err(StorageFailure::from)?;
+    let backend = Watched::new(backend, Arc::clone(sync_failed));
+    let database = Builder::new()
+        .set_cache_size(options.cache_bytes)
+        .create_with_backend(backend)
+        .map_err(StorageFailure::from)?;
+    read_catalog(database)
+}
+
+fn read_catalog(database: Database) -> Result<Opened> {
+    if is_new(&database)? {
+        initialise(&database)?;
+    }
+    let transaction = database.begin_read().map_err(StorageFailure::from)?;
+    let meta = transaction.open_table(catalog::META).map_err(|error| foreign(error.into()))?;
+    let number = |key: &str| -> Result<u64> {
+        let found = meta.get(key).map_err(StorageFailure::from)?;
+        Ok(found.map_or(0, |found| found.value()))
+    };
+    let format = number(catalog::META_FORMAT)?;
+    if format != catalog::FORMAT {
+        return Err(Error::unsupported(format!(
+            "the file has the format {format}, and this program knows {}; use a newer program",
+            catalog::FORMAT
+        )));
+    }
+    let ticks = i64::try_from(number(catalog::META_TIMESTAMP)?).unwrap_or(i64::MAX);
+    let last_timestamp = Timestamp::from_ticks(ticks).unwrap_or(Timestamp::MAX);
+    let names = read_names(&transaction)?;
+    let catalog = read_entries(&transaction)?;
+    drop((meta, transaction));
+    Ok(Opened { database, names, catalog, last_timestamp })
+}
+
+fn foreign(failure: StorageFailure) -> Error {
+    Error::unsupported("the file is a redb database of another program; name another file").with_source(failure)
+}
+
+/// Whether nothing was ever written to the file. A database of another program is not new.
+fn is_new(database: &Database) -> Result<bool> {
+    let transaction = database.begin_read().map_err(StorageFailure::from)?;
+    let tables = transaction.list_tables().map_err(StorageFailure::from)?.count();
+    let multimaps = transaction.list_multimap_tables().map_err(StorageFailure::from)?.count();
+    Ok(tables + multimaps == 0)
+}
+
+fn initialise(database: &Database) -> Result<()> {
+    let transaction = database.begin_write().map_err(StorageFailure::from)?;
+    let create = || -> Result<(), StorageFailure> {
+        let mut meta = transaction.open_table(catalog::META)?;
+        meta.insert(catalog::META_FORMAT, catalog::FORMAT)?;
+        meta.insert(catalog::META_TIMESTAMP, 0)?;
+        meta.insert(catalog::META_NUMBER, 1)?;
+        transaction.open_table(catalog::TABLES)?;
+        transaction.open_table(catalog::QUEUES)?;
+        transaction.open_table(catalog::NAMES)?;
+        transaction.open_table(catalog::DROPPED)?;
+        Ok(())
+    };
+    create()?;
+    transaction.commit().map_err(StorageFailure::from)?;
+    Ok(())
+}
+
+fn read_names(transaction: &redb::ReadTransaction) -> Result<Names> {
+    let table = transaction.open_table(catalog::NAMES).map_err(StorageFailure::from)?;
+    let mut names = Names::default();
+    for entry in table.iter().map_err(StorageFailure::from)? {
+        let (number, name) = entry.map_err(StorageFailure::from)?;
+        let stored = PropertyName::new(name.value()).ok().and_then(|name| names.add(&name));
+        if stored != Some(number.value()) {
+            return Err(Error::corrupted("the file's property names are damaged; restore a backup"));
+        }
+    }
+    Ok(names)
+}
+
+fn read_entries(transaction: &redb::ReadTransaction) -> Result<Catalog> {
+    let mut catalog = Catalog::default();
+    let tables = transaction.open_table(catalog::TABLES).map_err(StorageFailure::from)?;
+    catalog.tables.reserve(usize::try_from(tables.len().map_err(StorageFailure::from)?).unwrap_or(0));
+    for entry in tables.iter().map_err(StorageFailure::from)? {
+        let (_, value) = entry.map_err(StorageFailure::from)?;
+        let (number, name) = value.value();
+        let entry = TableEntry { rows: catalog::rows_name(number) };
+        catalog.tables.insert(catalog::stored_table_name(name)?, Arc::new(entry));
+    }
+    let queues = transaction.open_table(catalog::QUEUES).map_err(StorageFailure::from)?;
+    for entry in queues.iter().map_err(StorageFailure::from)? {
+        let (name, number) = entry.map_err(StorageFailure::from)?;
+        let name = QueueName::new(name.value())
+            .map_err(|error| Error::corrupted("the catalog holds a bad queue name").with_source(error))?;
+        catalog.queues.insert(name, Arc::new(QueueEntry { tables: QueueTables::new(number.value()) }));
+    }
+    Ok(catalog)
+}

@@ -1,0 +1,167 @@
+//! The writer: one thread that commits all waiting writes together.
+//!
+//! A commit waits for the disk, and the disk takes as long for many writes as for one. So the
+//! writer takes every write that waits, does each in one redb transaction, commits once, and then
+//! answers all. A write checks its conditions before its first change: one that is refused leaves
+//! nothing behind and its neighbours go on.
+
+mod cleanup;
+mod group;
+mod job;
+mod queues;
+mod rows;
+mod tables;
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use redb::{Database, WriteTransaction};
+use table_core::{Error, ErrorKind, Result};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::engine::{Engine, closed};
+use crate::error::StorageFailure;
+use crate::options::Durability;
+use cleanup::Cleanup;
+pub(crate) use group::{Failure, Group};
+use job::{Job, Write};
+
+/// Most writes that share one commit.
+const MOST_WRITES: usize = 1024;
+
+/// The writer's thread, and the way to it.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    jobs: Option<mpsc::Sender<Box<dyn Job>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(crate) fn start(engine: Arc<Engine>) -> Result<Self> {
+        let (sender, receiver) = mpsc::channel(engine.options.queued_writes);
+        let thread = std::thread::Builder::new()
+            .name("table-embedded".to_owned())
+            .spawn(move || Loop::new(engine, receiver).run())
+            .map_err(StorageFailure::from)?;
+        Ok(Self { jobs: Some(sender), thread: Some(thread) })
+    }
+
+    /// Does a write with others, and answers once it is committed. Waits while too many wait already.
+    pub(crate) async fn submit<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Group<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T> {
+        let (answer, answered) = oneshot::channel();
+        let jobs = self.jobs.as_ref().ok_or_else(stopped)?;
+        jobs.send(Box::new(Write::new(work, answer))).await.map_err(|_| stopped())?;
+        answered.await.map_err(|_| stopped().with_outcome_unknown(true))?
+    }
+}
+
+impl Drop for Writer {
+    /// Finishes what was accepted, and lets go of the file.
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // Whoever waited for a writer that panicked was told when its channel closed.
+            drop(thread.join());
+        }
+    }
+}
+
+fn stopped() -> Error {
+    Error::new(ErrorKind::Unavailable, "the store was closed").with_retryable(false)
+}
+
+/// The writer's own loop.
+struct Loop {
+    engine: Arc<Engine>,
+    jobs: mpsc::Receiver<Box<dyn Job>>,
+    cleanup: Cleanup,
+    /// Whether the last group had more than one write, so that waiting a moment for more pays.
+    crowded: bool,
+}
+
+impl Loop {
+    fn new(engine: Arc<Engine>, jobs: mpsc::Receiver<Box<dyn Job>>) -> Self {
+        Self { engine, jobs, cleanup: Cleanup::default(), crowded: false }
+    }
+
+    fn run(mut self) {
+        while let Some(first) = self.next_job() {
+            let jobs = self.gather(first);
+            self.crowded = jobs.len() > 1;
+            self.commit(jobs);
+        }
+    }
+
+    /// The next write. Space of dropped tables is freed while none waits.
+    fn next_job(&mut self) -> Option<Box<dyn Job>> {
+        loop {
+            match self.jobs.try_recv() {
+                Ok(job) => return Some(job),
+                Err(mpsc::error::TryRecvError::Disconnected) => return None,
+                Err(mpsc::error::TryRecvError::Empty) if self.cleanup.step(&self.engine) => {}
+                Err(mpsc::error::TryRecvError::Empty) => return self.jobs.blocking_recv(),
+            }
+        }
+    }
+
+    /// All writes that wait, and those that come within the linger.
+    fn gather(&mut self, first: Box<dyn Job>) -> Vec<Box<dyn Job>> {
+        let mut jobs = vec![first];
+        let deadline = self.crowded.then(|| Instant::now() + self.engine.options.linger);
+        while jobs.len() < MOST_WRITES {
+            match self.jobs.try_recv() {
+                Ok(job) => jobs.push(job),
+                Err(_) if deadline.is_some_and(|deadline| Instant::now() < deadline) => std::thread::yield_now(),
+                Err(_) => break,
+            }
+        }
+        jobs
+    }
+
+    fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) {
+        let committed = self.try_commit(&mut jobs);
+        for job in jobs {
+            job.answer(&committed);
+        }
+        if committed.is_err() && self.engine.check_sync().is_ok() {
+            // redb stops after an I/O error. Where opening fails too, the next group tries again.
+            drop(self.engine.reopen());
+        }
+    }
+
+    /// Does all jobs in one transaction.
+    fn try_commit(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<()> {
+        self.engine.check_sync()?;
+        let slot = self.engine.database.blocking_read();
+        let transaction = begin(&self.engine, slot.as_ref().ok_or_else(closed)?)?;
+        let mut group = Group::new(&self.engine, &transaction);
+        for job in jobs {
+            job.run(&mut group)?;
+        }
+        let Some(changes) = group.finish()? else {
+            return Ok(());
+        };
+        // From here on the writes may have reached the disk, whatever the answer is.
+        let committed = transaction.commit().map_err(StorageFailure::from);
+        committed.map_err(|failure| Error::from(failure).with_outcome_unknown(true))?;
+        changes.publish(&self.engine, &mut self.cleanup);
+        Ok(())
+    }
+}
+
+/// A redb transaction with the durability of the options.
+fn begin(engine: &Engine, database: &Database) -> Result<WriteTransaction, StorageFailure> {
+    let mut transaction = database.begin_write()?;
+    match engine.options.durability {
+        Durability::Immediate => transaction.set_quick_repair(engine.options.quick_repair),
+        Durability::Relaxed => {
+            // Only a savepoint could refuse this, and none is used.
+            drop(transaction.set_durability(redb::Durability::None));
+        }
+    }
+    Ok(transaction)
+}
