@@ -9,6 +9,8 @@
 mod backend;
 mod engine;
 mod error;
+#[cfg(test)]
+mod fault_tests;
 mod format;
 mod maintenance;
 mod options;

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use table_core::keys::KeyRange;
-use table_core::store::{ReceiveOptions, Selection, SendOptions, StoreQuery};
+use table_core::store::{ReceiveOptions, Selection, SendOptions};
 use table_core::{
     Action, DynamicEntity, EntityKey, ErrorKind, IfMatch, Operation, QueueName, QueueStore, TableName, TableStore,
     Transaction,
 };
-use table_embedded::{EmbeddedOptions, EmbeddedStore};
+use table_embedded::EmbeddedStore;
 
 fn name(name: &str) -> TableName {
     TableName::new(name).unwrap()
@@ -262,17 +261,4 @@ async fn writes_of_one_group_see_those_before_them() {
     }
     let read = get(&store, &table, "Sales", "counter").await.unwrap();
     assert_eq!(read.get("Age"), Some(&table_core::Value::Int32(320)));
-}
-
-#[tokio::test]
-async fn maintenance_waits_for_readers_only_so_long() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = EmbeddedOptions::new()
-        .with_maintenance_wait(Duration::from_millis(50))
-        .open(folder.path().join("store.redb"))
-        .unwrap();
-    store.create_table(&name("Employees")).await.unwrap();
-    let page = store.query(&name("Employees"), &StoreQuery::new(KeyRange::ALL)).await.unwrap();
-    assert!(page.entities.is_empty());
-    store.compact().await.unwrap();
 }
