@@ -1,4 +1,4 @@
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -26,7 +26,7 @@ impl Collector {
     }
 
     fn text(&self) -> String {
-        self.lines.lock().unwrap().iter().map(|(_, line)| format!("{line}\n")).collect()
+        self.lines.lock().unwrap().iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
     }
 
     fn levels_with(&self, text: &str) -> Vec<Level> {
@@ -40,7 +40,7 @@ struct Line(String);
 
 impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0.push_str(&format!("{field}={value:?} "));
+        write!(self.0, "{field}={value:?} ").unwrap();
     }
 }
 
