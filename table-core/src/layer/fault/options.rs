@@ -22,7 +22,7 @@ pub struct FaultOptions {
     pub(super) death: Option<(u64, FaultMoment)>,
     pub(super) throttle_every: Option<u64>,
     pub(super) throttle_probability: f64,
-    pub(super) lost_answer_probability: f64,
+    pub(super) loss_probability: f64,
     pub(super) retry_after: Option<Duration>,
     pub(super) latency: RangeInclusive<Duration>,
     pub(super) seed: u64,
@@ -35,7 +35,7 @@ impl Default for FaultOptions {
             death: None,
             throttle_every: None,
             throttle_probability: 0.0,
-            lost_answer_probability: 0.0,
+            loss_probability: 0.0,
             retry_after: None,
             latency: Duration::ZERO..=Duration::ZERO,
             seed: 0,
@@ -72,10 +72,10 @@ impl FaultOptions {
         self
     }
 
-    /// Loses the answers of calls at random, with a probability from 0 to 1.
+    /// Loses requests and answers at random, half and half, with a probability from 0 to 1 together.
     #[must_use]
-    pub fn with_lost_answers(mut self, probability: f64) -> Self {
-        self.lost_answer_probability = probability;
+    pub fn with_losses(mut self, probability: f64) -> Self {
+        self.loss_probability = probability;
         self
     }
 

@@ -127,7 +127,8 @@ impl State {
     fn verdict(&mut self) -> Verdict {
         // Chance is asked at every call, so that one planned failure more does not shift all later chances.
         let throttled_by_chance = self.random.f64() < self.options.throttle_probability;
-        let lost_by_chance = self.random.f64() < self.options.lost_answer_probability;
+        let lost_by_chance = self.random.f64() < self.options.loss_probability;
+        let lost_moment = if self.random.bool() { FaultMoment::RequestLost } else { FaultMoment::After };
         if self.dead {
             return Verdict::Dead;
         }
@@ -144,7 +145,7 @@ impl State {
         if throttled_by_count || throttled_by_chance {
             Verdict::Throttle
         } else if lost_by_chance {
-            Verdict::Fail(FaultMoment::After)
+            Verdict::Fail(lost_moment)
         } else {
             Verdict::Pass
         }

@@ -51,6 +51,10 @@ struct Counters {
 }
 
 impl Counters {
+    fn new(most_partitions: usize) -> Arc<Self> {
+        Arc::new(Self { most_partitions, report: Mutex::default() })
+    }
+
     /// The counts are whole between any two statements, so a panic elsewhere does not spoil them.
     fn lock(&self) -> MutexGuard<'_, MeterReport> {
         self.report.lock().unwrap_or_else(PoisonError::into_inner)
@@ -71,15 +75,16 @@ impl<S> Meter<S> {
     /// Counts the calls to a store.
     #[must_use]
     pub fn new(inner: S) -> Self {
-        Self::with_most_partitions(inner, DEFAULT_PARTITIONS)
+        Self { inner, counters: Counters::new(DEFAULT_PARTITIONS) }
     }
 
-    /// Counts the calls to a store, and tells at most so many partitions apart.
+    /// Tells at most so many partitions apart, with new counters.
     ///
     /// The partitions that come later are counted together, so that a meter never grows without bound.
     #[must_use]
-    pub fn with_most_partitions(inner: S, most_partitions: usize) -> Self {
-        Self { inner, counters: Arc::new(Counters { most_partitions, report: Mutex::default() }) }
+    pub fn with_most_partitions(mut self, partitions: usize) -> Self {
+        self.counters = Counters::new(partitions);
+        self
     }
 
     /// What was counted so far.

@@ -78,7 +78,7 @@ async fn queue_calls_count_messages_and_their_bytes() {
 
 #[tokio::test]
 async fn partitions_beyond_the_bound_are_counted_together() {
-    let store = Meter::with_most_partitions(MemoryStore::new(), 2);
+    let store = Meter::new(MemoryStore::new()).with_most_partitions(2);
     store.create_table(&employees()).await.unwrap();
     for partition in ["A", "B", "C", "A", "D"] {
         let key = EntityKey::parse(partition, &store.report().total().transactions.to_string()).unwrap();

@@ -44,7 +44,7 @@ async fn increment(store: &Retry<Fault<MemoryStore>>, name: &str, in_transaction
 async fn run(seed: u64) -> (Count, i32) {
     let faults = FaultOptions::default()
         .with_throttling(0.2)
-        .with_lost_answers(0.2)
+        .with_losses(0.3)
         .with_latency(Duration::ZERO..=Duration::from_millis(50))
         .with_seed(seed);
     let setup = setup_with(faults, RetryOptions::default()).await;
