@@ -49,7 +49,10 @@ impl<'a> Attempts<'a> {
         if self.made >= self.options.attempts || wait > left {
             return Err(self.last(error));
         }
-        tokio::time::sleep(wait).await;
+        // Even a sleep of no time takes a millisecond.
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
         self.made += 1;
         Ok(())
     }
