@@ -36,7 +36,7 @@ pub(crate) fn conformance(workspace: &Workspace, arguments: &[String]) -> Outcom
 fn tests(workspace: &Workspace) -> Command {
     let mut command = cargo(&workspace.root);
     if succeeds(cargo(&workspace.root).args(["nextest", "--version"])) {
-        command.args(["nextest", "run", "--all-features", "--no-fail-fast"]);
+        command.args(["nextest", "run", "--all-features", "--no-fail-fast", "--status-level", "fail"]);
     } else {
         command.args(["test", "--all-features", "--lib", "--bins", "--tests", "--no-fail-fast"]);
     }

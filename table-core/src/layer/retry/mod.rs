@@ -18,7 +18,7 @@ pub use options::RetryOptions;
 
 use attempts::Attempts;
 
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 
 /// A layer that repeats calls whose error says that trying again can help.
 ///
@@ -38,7 +38,9 @@ use crate::error::Result;
 ///
 /// The token is the property [`ROW_TOKEN`](crate::reserved::ROW_TOKEN), fresh for each logical write.
 /// Sending a message is simply repeated, since delivery is at least once anyway, and so are
-/// unconditional writes, which the last writer wins.
+/// unconditional writes, which the last writer wins. What others do between two attempts is not
+/// seen by a repeated call that is not refused: an insert whose row somebody has deleted since
+/// inserts it again, and deleting a table deletes one that somebody has created anew.
 ///
 /// ```
 /// use table_core::layer::{Fault, FaultOptions, FaultPlan, Retry};
@@ -96,6 +98,21 @@ impl<S> Retry<S> {
         loop {
             match call().await {
                 Ok(answer) => return Ok(answer),
+                Err(error) => attempts.wait_after(error).await?,
+            }
+        }
+    }
+
+    /// Repeats a call that leaves something there or gone, and takes "it is" for success after a lost answer.
+    async fn repeat_until_done<F>(&self, done: ErrorKind, mut call: impl FnMut() -> F + Send) -> Result<()>
+    where
+        F: Future<Output = Result<()>> + Send,
+    {
+        let mut attempts = self.attempts();
+        loop {
+            match call().await {
+                Ok(()) => return Ok(()),
+                Err(error) if attempts.answer_lost && error.kind() == done => return Ok(()),
                 Err(error) => attempts.wait_after(error).await?,
             }
         }

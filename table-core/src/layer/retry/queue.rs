@@ -53,21 +53,6 @@ impl<S: QueueStore> QueueStore for Retry<S> {
 }
 
 impl<S> Retry<S> {
-    /// Repeats a call that leaves something there or gone, and takes "it is" for success after a lost answer.
-    pub(super) async fn repeat_until_done<F>(&self, done: ErrorKind, mut call: impl FnMut() -> F + Send) -> Result<()>
-    where
-        F: Future<Output = Result<()>> + Send,
-    {
-        let mut attempts = self.attempts();
-        loop {
-            match call().await {
-                Ok(()) => return Ok(()),
-                Err(error) if attempts.answer_lost && error.kind() == done => return Ok(()),
-                Err(error) => attempts.wait_after(error).await?,
-            }
-        }
-    }
-
     /// Repeats a call with a receipt, which is stale once the call has happened.
     ///
     /// It is as stale when the lease ended and another worker has the message, and nothing tells the
