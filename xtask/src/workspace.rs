@@ -49,6 +49,12 @@ impl Workspace {
         serde_json::from_str(json).map_err(|error| format!("the answer of `cargo metadata` cannot be read: {error}"))
     }
 
+    /// A package's manifest, by its path from the root with `/` between names.
+    pub(crate) fn manifest(&self, package: &Package) -> String {
+        let path = package.manifest_path.strip_prefix(&self.root).unwrap_or(&package.manifest_path);
+        path.to_string_lossy().replace('\\', "/")
+    }
+
     /// Every example as its package and name.
     pub(crate) fn examples(&self) -> impl Iterator<Item = (&str, &str)> {
         self.packages.iter().flat_map(|package| {

@@ -29,7 +29,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Complaint> {
 }
 
 fn package_arrows(package: &Package, workspace: &Workspace) -> Vec<Complaint> {
-    let complaint = |message: String| Complaint::file(&format!("{}/Cargo.toml", package.name), message);
+    let complaint = |message: String| Complaint::file(&workspace.manifest(package), message);
     let Some((_, may)) = ARROWS.iter().find(|(name, _)| *name == package.name) else {
         return vec![complaint("the crate has no place in the dependency direction; give it one in tidy".to_owned())];
     };

@@ -9,8 +9,7 @@ pub(super) fn check(workspace: &Workspace, tree: &Tree) -> Vec<Complaint> {
         .packages
         .iter()
         .filter_map(|package| {
-            let path = package.manifest_path.strip_prefix(&workspace.root).unwrap_or(&package.manifest_path);
-            let path = path.to_string_lossy().replace('\\', "/");
+            let path = workspace.manifest(package);
             let inherits = tree.text(&path).is_some_and(inherits_lints);
             (!inherits).then(|| {
                 Complaint::file(&path, "the lints of the workspace are missing: `[lints]` needs `workspace = true`")
