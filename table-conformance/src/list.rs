@@ -299,8 +299,7 @@ macro_rules! for_each_case {
 
 /// Makes one test of each case, so that a test runner lists and filters them.
 ///
-/// The harness expression is evaluated in every test. The crate that uses it needs tokio with
-/// the features `macros` and `rt-multi-thread`.
+/// The harness expression is evaluated in every test, outside of any runtime.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -343,9 +342,9 @@ macro_rules! tests_of_cases {
         $(mod $subject {
             #[allow(unused_imports, reason = "the harness expression may name anything in scope")]
             use super::*;
-            $(#[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() {
-                $crate::run_case(concat!(stringify!($subject), "::", stringify!($name)), $harness).await;
+            $(#[test]
+            fn $name() {
+                $crate::run_case(concat!(stringify!($subject), "::", stringify!($name)), $harness);
             })*
         })*
     };

@@ -173,11 +173,14 @@ fn complaints(harness: &Harness) -> Vec<String> {
 
 /// Runs one case by name and panics where it fails: what the generated tests do.
 ///
+/// It brings its own runtime, with threads enough to make the concurrent cases real, so that a
+/// generated test is one call and compiles quickly.
+///
 /// # Panics
 /// Where the case fails, where no case has this name, and where the harness lacks its store.
 #[doc(hidden)]
-#[expect(clippy::panic, clippy::print_stdout, reason = "it is the body of a test")]
-pub async fn run_case(name: &str, harness: Harness) {
+#[expect(clippy::panic, clippy::expect_used, clippy::print_stdout, reason = "it is the body of a test")]
+pub fn run_case(name: &str, harness: Harness) {
     let all = Suite::all();
     let Some(case) = all.cases.iter().find(|case| case.name == name) else {
         panic!("no case is named `{name}`");
@@ -187,7 +190,9 @@ pub async fn run_case(name: &str, harness: Harness) {
         Needs::Queues => harness.queues().is_none(),
     };
     assert!(!lacks_store, "the harness has no store for {case}; generate the tests of the other kind only");
-    match case.verdict(Arc::new(harness)).await {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let verdict = runtime.expect("a runtime can be started").block_on(case.verdict(Arc::new(harness)));
+    match verdict {
         Verdict::Passed => {}
         Verdict::Failed(failure) => panic!("{case}: {failure}"),
         Verdict::Deviated { reason, failure } => println!("{case} deviates: {reason} ({failure})"),
