@@ -1,0 +1,50 @@
+//! `cargo xtask test`: everything, in the order in which mistakes are cheapest to find.
+
+use std::process::Command;
+
+use crate::run::{Outcome, cargo, run, step, succeeds};
+use crate::tidy;
+use crate::workspace::Workspace;
+
+/// Runs every step, and stops at the first that fails.
+pub(crate) fn everything(workspace: &Workspace) -> Outcome {
+    let cargo = |arguments: &[&str]| run(cargo(&workspace.root).args(arguments));
+    step("format", || cargo(&["fmt", "--all", "--check"]))?;
+    step("tidy", || tidy::run(workspace))?;
+    step("clippy", || {
+        cargo(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "--deny", "warnings"])
+    })?;
+    step("tests", || run(&mut tests(workspace)))?;
+    step("doc tests", || cargo(&["test", "--all-features", "--doc"]))?;
+    step("docs", || run(&mut docs(workspace)))?;
+    for (package, example) in workspace.examples() {
+        step(&format!("example {example}"), || cargo(&["run", "--quiet", "--package", package, "--example", example]))?;
+    }
+    step("conformance", || conformance(workspace, &[]))?;
+    println!("everything passed");
+    Ok(())
+}
+
+/// Runs the store contract on every store; the arguments go to the binary.
+pub(crate) fn conformance(workspace: &Workspace, arguments: &[String]) -> Outcome {
+    run(cargo(&workspace.root)
+        .args(["run", "--quiet", "--package", "table-tests", "--bin", "conformance", "--"])
+        .args(arguments))
+}
+
+/// Nextest is faster and optional; both run the same tests of the default members.
+fn tests(workspace: &Workspace) -> Command {
+    let mut command = cargo(&workspace.root);
+    if succeeds(cargo(&workspace.root).args(["nextest", "--version"])) {
+        command.args(["nextest", "run", "--all-features", "--no-fail-fast", "--status-level", "fail"]);
+    } else {
+        command.args(["test", "--all-features", "--lib", "--bins", "--tests", "--no-fail-fast"]);
+    }
+    command
+}
+
+fn docs(workspace: &Workspace) -> Command {
+    let mut command = cargo(&workspace.root);
+    command.args(["doc", "--no-deps", "--all-features"]).env("RUSTDOCFLAGS", "--deny warnings");
+    command
+}
