@@ -32,9 +32,15 @@ pub fn all() -> Vec<Harness> {
 /// A fresh memory store and the clock that it reads.
 #[must_use]
 pub fn memory_store() -> (MemoryStore, Arc<ManualClock>) {
-    // Well after the first time that a DateTime can hold, so that a case can look back.
-    let clock = Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH));
+    let clock = clock();
     (MemoryStore::with_clock(clock.clone()), clock)
+}
+
+/// A clock for a store under test.
+#[must_use]
+pub fn clock() -> Arc<ManualClock> {
+    // Well after the first time that a DateTime can hold, so that a case can look back.
+    Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH))
 }
 
 /// The memory store.
@@ -106,7 +112,7 @@ pub fn embedded_behind_all_layers() -> Harness {
 #[must_use]
 #[expect(clippy::expect_used, reason = "without a temporary file there is nothing to test")]
 pub fn embedded_store() -> (EmbeddedStore, Arc<ManualClock>, TempDir) {
-    let clock = Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH));
+    let clock = clock();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let options = EmbeddedOptions::new().with_clock(clock.clone());
     let store = options.open(folder.path().join("store.redb")).expect("a new file opens");

@@ -1,23 +1,17 @@
-//! The memory store's tables beside their model, step by step.
+//! A store's tables beside their model, step by step.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use proptest::prelude::*;
 use table_core::store::{Selection, StoreQuery};
-use table_core::{
-    Action, DynamicEntity, ETag, EntityKey, ErrorKind, ManualClock, MemoryStore, Operation, PropertyName, TableName,
-    TableStore, Transaction,
-};
-use table_tests::stores::memory_store;
+use table_core::{Action, DynamicEntity, ETag, EntityKey, ErrorKind, Operation, PropertyName, TableName, Transaction};
 
 use crate::steps::{Search, Step, Write, steps};
 use crate::table_model::{Model, place, selected};
-use crate::{config, now};
+use crate::{Subject, answer, config};
 
 struct Pair {
-    store: MemoryStore,
-    clock: Arc<ManualClock>,
+    subject: Subject,
     model: Model,
     etags: HashSet<ETag>,
 }
@@ -47,28 +41,40 @@ fn kind<T>(result: table_core::Result<T>) -> Result<T, ErrorKind> {
 }
 
 impl Pair {
-    fn new() -> Self {
-        let (store, clock) = memory_store();
-        Self { store, clock, model: Model::default(), etags: HashSet::new() }
+    fn new(subject: Subject) -> Self {
+        Self { subject, model: Model::default(), etags: HashSet::new() }
+    }
+
+    /// Runs all steps, and compares all that is left.
+    fn run(subject: Subject, steps: Vec<Step>) -> Result<(), TestCaseError> {
+        let mut pair = Self::new(subject);
+        for step in steps {
+            pair.step(step)?;
+        }
+        for name in ["Staff", "Teams", "Rooms"] {
+            let all = Search { range: table_core::keys::KeyRange::ALL, filter: None, selection: None, limit: None };
+            pair.query(name, &all)?;
+        }
+        Ok(())
     }
 
     fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
         match step {
             Step::Create(name) => {
-                prop_assert_eq!(kind(now(self.store.create_table(&table(name)))), self.model.create(name));
+                prop_assert_eq!(kind(answer(self.subject.tables.create_table(&table(name)))), self.model.create(name));
             }
             Step::Drop(name) => {
-                prop_assert_eq!(kind(now(self.store.delete_table(&table(name)))), self.model.drop(name));
+                prop_assert_eq!(kind(answer(self.subject.tables.delete_table(&table(name)))), self.model.drop(name));
             }
             Step::List => {
-                let page = now(self.store.list_tables(None)).unwrap();
+                let page = answer(self.subject.tables.list_tables(None)).unwrap();
                 let names: Vec<_> = page.tables.iter().map(TableName::as_str).collect();
                 prop_assert_eq!(names, self.model.names());
             }
             Step::Write(name, key, write) => self.write(name, &key, &write)?,
             Step::Transact(name, partition, operations) => self.transact(name, partition, &operations)?,
             Step::Get(name, key, names) => {
-                let read = kind(now(self.store.get(&table(name), &key, &selection(names.as_deref()))));
+                let read = kind(answer(self.subject.tables.get(&table(name), &key, &selection(names.as_deref()))));
                 let row = self.model.rows(name).map(|rows| rows.iter().find(|row| row.key == key));
                 prop_assert_eq!(read, row.map(|row| row.map(|row| selected(row, names.as_deref()))));
             }
@@ -76,8 +82,8 @@ impl Pair {
             Step::Interrupted(name, search, writes) => self.interrupted(name, &search, &writes)?,
             Step::Clock(ticks) => {
                 use table_core::{Clock, Timestamp};
-                let moved = self.clock.now().ticks() + ticks;
-                self.clock.set(Timestamp::from_ticks(moved).unwrap());
+                let moved = self.subject.clock.now().ticks() + ticks;
+                self.subject.clock.set(Timestamp::from_ticks(moved).unwrap());
             }
         }
         Ok(())
@@ -85,7 +91,7 @@ impl Pair {
 
     fn write(&mut self, name: &str, key: &EntityKey, write: &Write) -> Result<(), TestCaseError> {
         let action = self.model.action(key, write);
-        let written = now(self.store.write(&table(name), Operation::new(action.clone()).unwrap()));
+        let written = answer(self.subject.tables.write(&table(name), Operation::new(action.clone()).unwrap()));
         match self.model.apply(name, std::slice::from_ref(&action)) {
             Ok(()) => {
                 let written = written.map_err(|error| TestCaseError::fail(format!("{action:?}: {error}")))?;
@@ -106,7 +112,7 @@ impl Pair {
             all.iter().map(|(row, write)| self.model.action(&EntityKey::parse(partition, row).unwrap(), write));
         let actions: Vec<_> = actions.collect();
         let operations = actions.iter().map(|action| Operation::new(action.clone()).unwrap()).collect();
-        let written = now(self.store.transact(&table(name), Transaction::new(operations).unwrap()));
+        let written = answer(self.subject.tables.transact(&table(name), Transaction::new(operations).unwrap()));
         match self.model.apply(name, &actions) {
             Ok(()) => {
                 let written = written.map_err(|error| TestCaseError::fail(format!("{actions:?}: {error}")))?;
@@ -139,7 +145,7 @@ impl Pair {
         let mut query = store_query(search);
         let mut found = Vec::new();
         loop {
-            match now(self.store.query(&table(name), &query)) {
+            match answer(self.subject.tables.query(&table(name), &query)) {
                 Ok(page) => {
                     prop_assert!(page.entities.len() <= query.page_size());
                     found.extend(page.entities);
@@ -167,7 +173,7 @@ impl Pair {
         let mut touched = HashSet::new();
         let mut found: Vec<DynamicEntity> = Vec::new();
         loop {
-            let page = now(self.store.query(&table(name), &query)).unwrap();
+            let page = answer(self.subject.tables.query(&table(name), &query)).unwrap();
             for row in &page.entities {
                 let current = self.model.rows(name).unwrap().iter().find(|each| each.key == row.key);
                 let current = current.map(|current| selected(current, search.selection.as_deref()));
@@ -197,14 +203,16 @@ proptest! {
     #![proptest_config(config(300))]
 
     #[test]
-    fn random_calls_on_tables_equal_the_model(steps in steps()) {
-        let mut pair = Pair::new();
-        for step in steps {
-            pair.step(step)?;
-        }
-        for name in ["Staff", "Teams", "Rooms"] {
-            let all = Search { range: table_core::keys::KeyRange::ALL, filter: None, selection: None, limit: None };
-            pair.query(name, &all)?;
-        }
+    fn random_calls_on_tables_in_memory_equal_the_model(steps in steps()) {
+        Pair::run(Subject::memory(), steps)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn random_calls_on_embedded_tables_equal_the_model(steps in steps()) {
+        Pair::run(Subject::embedded(), steps)?;
     }
 }

@@ -1,18 +1,14 @@
-//! The memory store's queues beside their model, step by step.
-
-use std::sync::Arc;
+//! A store's queues beside their model, step by step.
 
 use proptest::prelude::*;
 use table_core::store::{MessageReceipt, ReceiveOptions, SendOptions, TimeToLive};
-use table_core::{ErrorKind, ManualClock, MemoryStore, QueueName, QueueStore};
-use table_tests::stores::memory_store;
+use table_core::{ErrorKind, QueueName};
 
 use crate::queue_model::{Model, Step, body, seconds, steps};
-use crate::{config, now};
+use crate::{Subject, answer, config};
 
 struct Pair {
-    store: MemoryStore,
-    clock: Arc<ManualClock>,
+    subject: Subject,
     queue: QueueName,
     model: Model,
     /// Every receipt that was ever given.
@@ -20,11 +16,21 @@ struct Pair {
 }
 
 impl Pair {
-    fn new() -> Self {
-        let (store, clock) = memory_store();
+    fn new(subject: Subject) -> Self {
         let queue = QueueName::new("work").unwrap();
-        now(store.create_queue(&queue)).unwrap();
-        Self { store, clock, queue, model: Model::default(), receipts: Vec::new() }
+        answer(subject.queues.create_queue(&queue)).unwrap();
+        Self { subject, queue, model: Model::default(), receipts: Vec::new() }
+    }
+
+    /// Runs all steps, and compares all that is left.
+    fn run(subject: Subject, steps: Vec<Step>) -> Result<(), TestCaseError> {
+        let mut pair = Self::new(subject);
+        // Everything is visible in the end, save what has expired.
+        let end = [Step::Length, Step::Advance(5), Step::Peek { count: 32 }, Step::Length];
+        for step in steps.into_iter().chain(end) {
+            pair.step(step)?;
+        }
+        Ok(())
     }
 
     fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
@@ -51,10 +57,13 @@ impl Pair {
             Step::Update { .. } | Step::Delete { .. } | Step::UpdateLatest { .. } | Step::DeleteLatest { .. } => {}
             Step::Peek { count } => self.peek(count)?,
             Step::Length => {
-                prop_assert_eq!(now(self.store.queue_length(&self.queue)).unwrap(), self.model.kept.len() as u64);
+                prop_assert_eq!(
+                    answer(self.subject.queues.queue_length(&self.queue)).unwrap(),
+                    self.model.kept.len() as u64
+                );
             }
             Step::Advance(by) => {
-                self.clock.advance(seconds(by));
+                self.subject.clock.advance(seconds(by));
                 self.model.advance(by);
             }
         }
@@ -70,7 +79,7 @@ impl Pair {
     fn send(&mut self, byte: u8, delay: u64, life: Option<u64>) -> Result<(), TestCaseError> {
         let time_to_live = life.map_or(TimeToLive::Never, |life| TimeToLive::For(seconds(life)));
         let options = SendOptions { delay: seconds(delay), time_to_live };
-        let sent = now(self.store.send(&self.queue, body(byte), options));
+        let sent = answer(self.subject.queues.send(&self.queue, body(byte), options));
         if life.is_some_and(|life| life <= delay) {
             prop_assert_eq!(sent.unwrap_err().kind(), ErrorKind::LimitExceeded);
             return Ok(());
@@ -83,7 +92,7 @@ impl Pair {
 
     fn receive(&mut self, count: usize, visibility: u64) -> Result<(), TestCaseError> {
         let options = ReceiveOptions { count, visibility: seconds(visibility) };
-        let received = now(self.store.receive(&self.queue, options)).unwrap();
+        let received = answer(self.subject.queues.receive(&self.queue, options)).unwrap();
         let expected: Vec<_> = self.model.visible(count).into_iter().cloned().collect();
         prop_assert_eq!(received.len(), expected.len());
         for (message, expected) in received.into_iter().zip(expected) {
@@ -98,7 +107,8 @@ impl Pair {
 
     fn update(&mut self, receipt: &MessageReceipt, visibility: u64, byte: Option<u8>) -> Result<(), TestCaseError> {
         let latest = self.model.is_latest(receipt);
-        let updated = now(self.store.update_message(&self.queue, receipt, seconds(visibility), byte.map(body)));
+        let updated =
+            answer(self.subject.queues.update_message(&self.queue, receipt, seconds(visibility), byte.map(body)));
         if !latest {
             prop_assert_eq!(updated.unwrap_err().kind(), ErrorKind::PreconditionFailed);
             return Ok(());
@@ -114,7 +124,7 @@ impl Pair {
     }
 
     fn delete(&mut self, receipt: &MessageReceipt) -> Result<(), TestCaseError> {
-        let deleted = now(self.store.delete_message(&self.queue, receipt)).map_err(|error| error.kind());
+        let deleted = answer(self.subject.queues.delete_message(&self.queue, receipt)).map_err(|error| error.kind());
         let expected = if self.model.is_latest(receipt) { Ok(()) } else { Err(ErrorKind::PreconditionFailed) };
         prop_assert_eq!(deleted, expected);
         self.model.remove(receipt);
@@ -122,7 +132,7 @@ impl Pair {
     }
 
     fn peek(&self, count: usize) -> Result<(), TestCaseError> {
-        let peeked = now(self.store.peek(&self.queue, count)).unwrap();
+        let peeked = answer(self.subject.queues.peek(&self.queue, count)).unwrap();
         let peeked: Vec<_> = peeked.into_iter().map(|each| (each.id, each.body, each.dequeue_count)).collect();
         let visible = self.model.visible(count).into_iter();
         let expected: Vec<_> = visible.map(|each| (each.receipt.id.clone(), each.body.clone(), each.count)).collect();
@@ -135,14 +145,16 @@ proptest! {
     #![proptest_config(config(300))]
 
     #[test]
-    fn random_calls_on_a_queue_equal_the_model(steps in steps()) {
-        let mut pair = Pair::new();
-        for step in steps {
-            pair.step(step)?;
-        }
-        // Everything is visible in the end, save what has expired.
-        for step in [Step::Length, Step::Advance(5), Step::Peek { count: 32 }, Step::Length] {
-            pair.step(step)?;
-        }
+    fn random_calls_on_a_queue_in_memory_equal_the_model(steps in steps()) {
+        Pair::run(Subject::memory(), steps)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn random_calls_on_an_embedded_queue_equal_the_model(steps in steps()) {
+        Pair::run(Subject::embedded(), steps)?;
     }
 }
