@@ -8,10 +8,14 @@ mod builder;
 mod column;
 mod evaluate;
 mod filter;
+mod odata;
+mod plan;
 mod predicate;
+mod range;
 
 pub use builder::Query;
 pub use column::{Column, KeyColumn, Operand};
 pub use evaluate::ValueRef;
 pub use filter::{Comparison, Field, Filter};
+pub use plan::{CostClass, Plan, Step};
 pub use predicate::Predicate;
