@@ -30,6 +30,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use etag::ETag;
 pub use key::Key;
 pub use keys::{EntityKey, PartitionKey, RowKey, SortKey};
+pub use memory::MemoryStore;
 pub use names::{PropertyName, QueueName, TableName};
 pub use operation::{Action, IfMatch, Operation, Transaction, Written};
 pub use patch::{Patch, PatchTarget};
