@@ -156,9 +156,9 @@ fn cover(filter: &Filter, opposite: bool) -> Result<Vec<KeyRange>> {
             Ok(spans.into_iter().map(|span| on(field, span)).collect())
         }
         (Filter::Not(inner), _) => cover(inner, !opposite),
-        (Filter::And(parts), false) | (Filter::Or(parts), true) => {
-            parts.iter().try_fold(vec![KeyRange::ALL], |ranges, part| bounded(intersect(&ranges, &cover(part, opposite)?)))
-        }
+        (Filter::And(parts), false) | (Filter::Or(parts), true) => parts
+            .iter()
+            .try_fold(vec![KeyRange::ALL], |ranges, part| bounded(intersect(&ranges, &cover(part, opposite)?))),
         (Filter::Or(parts), false) | (Filter::And(parts), true) => {
             parts.iter().try_fold(Vec::new(), |mut ranges, part| {
                 ranges.extend(cover(part, opposite)?);

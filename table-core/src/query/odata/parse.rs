@@ -178,7 +178,9 @@ impl<'t> Parser<'t> {
             }
             _ => Err(match self.token.kind {
                 Kind::Word(word) => self.error(operator_hint(word)),
-                Kind::Open => self.error("a filter has no functions; for texts that begin with x, compare with ge and lt"),
+                Kind::Open => {
+                    self.error("a filter has no functions; for texts that begin with x, compare with ge and lt")
+                }
                 _ => self.lexer.error(at, "a comparison should stand here, such as `Age ge 40`"),
             }),
         }
@@ -191,8 +193,12 @@ impl<'t> Parser<'t> {
 
     fn operand(&mut self) -> Result<Operand> {
         match self.token.kind {
-            Kind::Word("null") => Err(self.error("nothing compares with null; a row without a property fulfils `not (Name ge '')`")),
-            Kind::Word(word) if is_keyword(word) => Err(self.error("a name or a literal should stand here, not an operator")),
+            Kind::Word("null") => {
+                Err(self.error("nothing compares with null; a row without a property fulfils `not (Name ge '')`"))
+            }
+            Kind::Word(word) if is_keyword(word) => {
+                Err(self.error("a name or a literal should stand here, not an operator"))
+            }
             Kind::Word(word) => {
                 let field = Field::new(word).map_err(|_| self.error("no property can have this name"))?;
                 self.take()?;
