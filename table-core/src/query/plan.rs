@@ -253,7 +253,16 @@ fn left_over(filter: &Filter, range: &KeyRange) -> Filter {
         }
         Filter::Compare { .. } => filter.clone(),
         Filter::And(all) => Filter::all_of(all.iter().map(|each| left_over(each, range))),
-        Filter::Or(any) => Filter::any_of(any.iter().map(|each| left_over(each, range))),
+        Filter::Or(any) => match Filter::any_of(any.iter().map(|each| left_over(each, range))) {
+            // Ranges that touch became one, so that none of them holds in all of it but any does.
+            either @ Filter::Or(_) if always_holds(&either, range) => Filter::ALWAYS,
+            either => either,
+        },
         Filter::Not(inner) => left_over(inner, range).negated(),
     }
+}
+
+/// Whether the keys alone say that every row of the range fulfils the filter.
+fn always_holds(filter: &Filter, range: &KeyRange) -> bool {
+    cover(filter, true).is_ok_and(|outside| intersect(&outside, std::slice::from_ref(range)).is_empty())
 }
