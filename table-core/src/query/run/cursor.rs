@@ -7,7 +7,7 @@ use futures_util::future::try_join_all;
 
 use super::{Prepared, at};
 use crate::dynamic::DynamicEntity;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::keys::EntityKey;
 use crate::names::TableName;
 use crate::query::continuation::Position;
@@ -53,14 +53,13 @@ impl Cursor {
     /// Reads the next page; none at the end. A page may be empty before the end.
     pub(super) async fn next(&mut self, limit: usize) -> Result<Option<Vec<DynamicEntity>>> {
         let Some(step) = self.steps.get(self.at.step) else { return Ok(None) };
-        let page = match self.at.token.clone() {
-            Some(token) => self.fetch(step, limit, Some(token)).await?,
-            None => {
-                if self.ahead.is_empty() {
-                    self.ahead = self.fetch_ahead(limit).await?;
-                }
-                self.ahead.pop_front().unwrap_or_default()
+        let page = if self.at.token.is_some() {
+            self.fetch(step, limit, self.at.token.clone()).await?
+        } else {
+            if self.ahead.is_empty() {
+                self.ahead = self.fetch_ahead(limit).await?;
             }
+            self.ahead.pop_front().unwrap_or_default()
         };
         match page.next {
             Some(token) => self.at.token = Some(token),
@@ -76,20 +75,19 @@ impl Cursor {
     }
 
     async fn fetch(&self, step: &Step, limit: usize, after: Option<PageToken>) -> Result<Page> {
-        let page = match (step.range.as_entity(), &step.filter) {
-            (Some((partition, row)), None) => self.fetch_point(partition, row).await,
-            _ => {
-                let query = StoreQuery {
-                    range: step.range.clone(),
-                    filter: step.filter.clone(),
-                    selection: self.selection.clone(),
-                    limit: Some(limit),
-                    after,
-                };
-                self.store.query(&self.table, &query).await
-            }
+        let page = if let (Some((partition, row)), None) = (step.range.as_entity(), &step.filter) {
+            self.fetch_point(partition, row).await
+        } else {
+            let query = StoreQuery {
+                range: step.range.clone(),
+                filter: step.filter.clone(),
+                selection: self.selection.clone(),
+                limit: Some(limit),
+                after,
+            };
+            self.store.query(&self.table, &query).await
         };
-        page.map_err(|error: Error| at(error, &self.table))
+        page.map_err(|error| at(error, &self.table))
     }
 
     async fn fetch_point(&self, partition: &str, row: &str) -> Result<Page> {

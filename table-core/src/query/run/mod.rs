@@ -58,12 +58,14 @@ impl<R> Prepared<R> {
         R: Send + 'static,
     {
         let read = Arc::clone(&self.read);
-        stream::try_unfold(Rows::<E>::new(self), |mut rows| async { Ok(rows.next().await?.map(|batch| (batch, rows))) })
-            .and_then(move |batch| {
-                let results = batch.into_iter().map(|row| read(row)).collect();
-                async { results }
-            })
-            .boxed()
+        stream::try_unfold(Rows::<E>::new(&self), |mut rows| async {
+            Ok(rows.next().await?.map(|batch| (batch, rows)))
+        })
+        .and_then(move |batch| {
+            let results = batch.into_iter().map(|row| read(row)).collect();
+            async { results }
+        })
+        .boxed()
     }
 }
 
@@ -108,7 +110,7 @@ impl Table {
     pub async fn count<E: FromRow, R: Send + 'static>(&self, query: impl Into<Query<E, R>>) -> Result<usize> {
         let mut query = query.into();
         query.selection = only_marks();
-        let mut rows = Rows::<E>::new(Prepared::new(self, query)?);
+        let mut rows = Rows::<E>::new(&Prepared::new(self, query)?);
         let mut count = 0;
         while let Some(batch) = rows.next().await? {
             count += batch.len();

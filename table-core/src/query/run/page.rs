@@ -6,7 +6,7 @@ use super::{Prepared, at};
 use crate::entity::FromRow;
 use crate::error::Result;
 use crate::query::Query;
-use crate::query::continuation::{Continuation, fingerprint};
+use crate::query::continuation::{Continuation, Position, fingerprint};
 use crate::table::Table;
 use crate::versioned::Versioned;
 
@@ -42,7 +42,7 @@ impl Table {
         let query = fingerprint(&prepared.table, E::label(), &prepared.explain);
         let (position, top) = match after {
             Some(after) => after.resume(query).map_err(|error| at(error, &prepared.table))?,
-            None => (Default::default(), prepared.top),
+            None => (Position::default(), prepared.top),
         };
         let mut cursor = Cursor::new(&prepared, position);
         let mut budget = Budget::new(top);

@@ -19,9 +19,9 @@ pub(super) struct Rows<E> {
 }
 
 impl<E: FromRow> Rows<E> {
-    pub(super) fn new<R>(prepared: Prepared<R>) -> Self {
+    pub(super) fn new<R>(prepared: &Prepared<R>) -> Self {
         let budget = Budget::new(prepared.top);
-        Self { cursor: Cursor::new(&prepared, Position::default()), budget, entity: PhantomData }
+        Self { cursor: Cursor::new(prepared, Position::default()), budget, entity: PhantomData }
     }
 
     /// The next rows, at least one; none at the end.
