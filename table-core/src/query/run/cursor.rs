@@ -22,19 +22,28 @@ pub(super) struct Cursor {
     steps: Vec<Step>,
     selection: Selection,
     concurrency: usize,
+    /// How many ranges are asked for next time. Ranges that end soon let it grow.
+    width: usize,
     at: Position,
     /// First pages of the ranges from `at` on, which were read ahead.
     ahead: VecDeque<Page>,
 }
 
 impl Cursor {
-    pub(super) fn new<R>(prepared: &Prepared<R>, at: Position) -> Self {
+    /// Reads all ranges to their end, so that nothing is read ahead in vain.
+    pub(super) fn eager<R>(prepared: &Prepared<R>) -> Self {
+        Self { width: prepared.concurrency, ..Self::frugal(prepared, Position::default()) }
+    }
+
+    /// May stop anywhere, so ranges are read ahead only once those before them proved short.
+    pub(super) fn frugal<R>(prepared: &Prepared<R>, at: Position) -> Self {
         Self {
             store: Arc::clone(&prepared.store),
             table: prepared.table.clone(),
             steps: prepared.explain.steps().to_vec(),
             selection: prepared.explain.selection().clone(),
             concurrency: prepared.concurrency,
+            width: 1,
             at,
             ahead: VecDeque::new(),
         }
@@ -58,6 +67,7 @@ impl Cursor {
         } else {
             if self.ahead.is_empty() {
                 self.ahead = self.fetch_ahead(limit).await?;
+                self.width = self.width.saturating_mul(2).min(self.concurrency);
             }
             self.ahead.pop_front().unwrap_or_default()
         };
@@ -70,7 +80,7 @@ impl Cursor {
 
     /// The first pages of the next ranges.
     async fn fetch_ahead(&self, limit: usize) -> Result<VecDeque<Page>> {
-        let next = self.steps.iter().skip(self.at.step).take(self.concurrency);
+        let next = self.steps.iter().skip(self.at.step).take(self.width);
         try_join_all(next.map(|step| self.fetch(step, limit, None))).await.map(VecDeque::from)
     }
 
