@@ -1,7 +1,7 @@
 //! The fuzz targets for a bounded time: their seeds, and thousands of mutations that are the same
 //! on every run.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail as tests do")]
 
 use std::fs;
 use std::path::Path;
