@@ -94,6 +94,8 @@ const TEMPLATES: [KeyTemplate; 6] = [
 /// Where one of this is not so.
 #[must_use]
 pub fn key_decoder(input: &[u8]) -> bool {
+    // The seeds are files of text, which end with a newline; keys don't.
+    let input = input.strip_suffix(b"\n").unwrap_or(input);
     let bytes = SortKey::decode_bytes(input);
     if let Ok(key) = &bytes {
         assert_eq!(SortKey::of(key).as_bytes(), input);
