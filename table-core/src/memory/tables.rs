@@ -1,13 +1,14 @@
 //! The memory store as a table store.
 
 use std::collections::btree_map::Entry;
+use std::ops::Bound;
 use std::sync::{Arc, RwLock};
 
 use async_trait::async_trait;
 
 use super::rows::Rows;
 use super::scan::{Scan, select};
-use super::{MemoryStore, read, write};
+use super::{MemoryStore, read, token, write};
 use crate::dynamic::DynamicEntity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::EntityKey;
@@ -25,6 +26,12 @@ impl MemoryStore {
 
 fn no_such_table() -> Error {
     Error::new(ErrorKind::TableNotFound, "create the table first")
+}
+
+/// The table that a page of a listing begins with.
+fn first_table(token: &PageToken) -> Result<TableName> {
+    let [name] = token::decode(token)?;
+    TableName::new(name).map_err(|error| token::foreign().with_source(error))
 }
 
 fn locate<'a>(operation: &'static str, table: &'a TableName) -> impl Fn(Error) -> Error + 'a {
@@ -56,15 +63,12 @@ impl TableStore for MemoryStore {
     }
 
     async fn list_tables(&self, after: Option<&PageToken>) -> Result<TablePage> {
-        let start = after.map(|token| TableName::new(token.as_str())).transpose().map_err(|error| {
-            Error::invalid_query("the continuation is not this store's; list the tables anew")
-                .with_operation("list_tables")
-                .with_source(error)
-        })?;
+        let start = after.map(first_table).transpose().map_err(|error| error.with_operation("list_tables"))?;
+        let from = start.as_ref().map_or(Bound::Unbounded, Bound::Included);
         let tables = read(&self.shared.tables);
-        let mut names = tables.keys().skip_while(|name| start.as_ref().is_some_and(|start| *name < start));
-        let page: Vec<_> = names.by_ref().take(limits::PAGE_ENTITIES).cloned().collect();
-        let next = names.next().map(|name| PageToken::new(name.as_str()));
+        let mut names = tables.range::<TableName, _>((from, Bound::Unbounded)).map(|(name, _)| name);
+        let page = names.by_ref().take(limits::PAGE_ENTITIES).cloned().collect();
+        let next = names.next().map(|name| token::encode([name.as_str()]));
         Ok(TablePage { tables: page, next })
     }
 
