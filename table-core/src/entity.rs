@@ -28,7 +28,16 @@ pub trait FromRow: Sized + Send + 'static {
         ""
     }
 
+    /// The name of what rows are read into, which binds a continuation to its query.
+    #[must_use]
+    fn label() -> &'static str {
+        ""
+    }
+
     /// Whether a row is of this type. Queries skip the rows that are not.
+    ///
+    /// It looks at the keys and at the properties `EntityType`, `EntityVersion` and `RowKind` only,
+    /// since a query may have selected no others.
     fn recognizes(row: &DynamicEntity) -> bool;
 
     /// Reads a row, keeping its version and its keys.

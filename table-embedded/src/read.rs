@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 
 use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableError};
 use table_core::query::{Field, ValueRef};
-use table_core::store::kit::{ROWS_LOOKED_AT, Scan, Step};
+use table_core::store::kit::{ROWS_LOOKED_AT, Scan, Step, token_of_key};
 use table_core::store::{Page, PeekedMessage, Selection, StoreQuery};
 use table_core::{DynamicEntity, ETag, EntityKey, PropertyName, QueueName, Result, SortKey, TableName, Timestamp};
 
@@ -77,7 +77,7 @@ pub(crate) fn page(
         for entry in range.map_err(StorageFailure::from)? {
             let (key, value) = entry.map_err(StorageFailure::from)?;
             if page.entities.len() == scan.page_size() || looked_at == ROWS_LOOKED_AT {
-                page.next = Some(Scan::token(&SortKey::decode_bytes(key.value())?));
+                page.next = Some(token_of_key(&SortKey::decode_bytes(key.value())?));
                 return Ok(page);
             }
             looked_at += 1;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use redb::Database;
+use table_core::store::kit::{table_of_token, token_of_table};
 use table_core::store::{
     Capabilities, Message, MessageReceipt, Page, PageToken, PeekedMessage, ReceiveOptions, Selection, SendOptions,
     StoreQuery, TablePage, check_body, check_count, check_visibility,
@@ -155,17 +156,13 @@ impl TableStore for EmbeddedStore {
     }
 
     async fn list_tables(&self, after: Option<&PageToken>) -> Result<TablePage> {
-        let start = after.map(|token| TableName::new(token.as_str())).transpose().map_err(|error| {
-            Error::invalid_query("the continuation is not this store's; list the tables anew")
-                .with_operation("list_tables")
-                .with_source(error)
-        })?;
+        let start = after.map(table_of_token).transpose().map_err(|error| error.with_operation("list_tables"))?;
         self.engine().check_sync()?;
         let mut names: Vec<TableName> = self.engine().read_catalog(|catalog| {
             catalog.tables.keys().filter(|name| start.as_ref().is_none_or(|start| *name >= start)).cloned().collect()
         });
         names.sort_unstable();
-        let next = names.get(limits::PAGE_ENTITIES).map(|name| PageToken::new(name.as_str()));
+        let next = names.get(limits::PAGE_ENTITIES).map(token_of_table);
         names.truncate(limits::PAGE_ENTITIES);
         Ok(TablePage { tables: names, next })
     }

@@ -1,4 +1,5 @@
 //! Shared helpers of the integration tests.
 
 pub mod crash;
+pub mod fuzzing;
 pub mod stores;

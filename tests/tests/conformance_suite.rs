@@ -1,12 +1,14 @@
 //! The suite, the contract and the reports agree with each other.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use table_conformance::{Harness, Needs, Suite, Verdict};
 use table_core::store::{Capabilities, Page, PageToken, Selection, StoreQuery, TablePage};
 use table_core::{
-    DynamicEntity, EntityKey, MemoryStore, Operation, Result, TableName, TableStore, Transaction, Written,
+    Clock, DynamicEntity, EntityKey, MemoryStore, Operation, Result, TableName, TableStore, Timestamp, Transaction,
+    Written,
 };
 use table_tests::stores::{memory, memory_store};
 
@@ -66,6 +68,26 @@ async fn a_store_without_queues_is_not_said_to_pass_their_cases() {
     assert_eq!(report.passed(), Suite::tables().cases().len());
     let nothing = Suite::all().run(Harness::new("nothing")).await;
     assert!(!nothing.is_success(), "a run of nothing passes");
+}
+
+/// The time of tokio, which passes at once while every task sleeps.
+#[derive(Debug)]
+struct TokioClock(tokio::time::Instant);
+
+impl Clock for TokioClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::UNIX_EPOCH.saturating_add(self.0.elapsed())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn cases_run_side_by_side_where_time_passes_by_itself() {
+    let store = MemoryStore::with_clock(Arc::new(TokioClock(tokio::time::Instant::now())));
+    let report = Suite::all().run(Harness::new("shared").with_tables(store.clone()).with_queues(store.clone())).await;
+    assert!(report.is_success(), "{report:#}");
+    assert_eq!(report.passed(), Suite::all().cases().len());
+    let left = store.list_tables(None).await.unwrap();
+    assert_eq!(left.tables, [], "the suite leaves tables behind");
 }
 
 /// A store that gives its rows in reverse, and says so.

@@ -132,7 +132,6 @@ pub(crate) async fn a_page_never_shows_half_a_transaction(context: Context) -> O
         let ended = writer.is_finished();
         let page = table.page(&StoreQuery::new(KeyRange::ALL)).await?;
         let numbers = page.entities.iter().map(|row| number(row.get("N"))).collect::<Result<Vec<_>, _>>()?;
-        ensure(page.next.is_none() && numbers.len() == 3, "three rows are not one page")?;
         ensure(numbers.iter().all(|each| Some(each) == numbers.first()), "a page shows half a transaction")?;
         if ended {
             break;

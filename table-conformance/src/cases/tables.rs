@@ -136,8 +136,10 @@ pub(crate) async fn tables_are_apart(context: Context) -> Outcome {
 }
 
 pub(crate) async fn a_junk_listing_token_is_refused(context: Context) -> Outcome {
-    let listed = context.tables()?.list_tables(Some(&PageToken::new("\u{1}not a token"))).await;
-    ensure_kind(listed, ErrorKind::InvalidQuery, "listing with a junk token")?;
+    for junk in ["", "junk", "\u{1f600}", "{}", "\n\n\n", "\u{1}"] {
+        let listed = context.tables()?.list_tables(Some(&PageToken::new(junk))).await;
+        ensure_kind(listed, ErrorKind::InvalidQuery, "listing by a continuation that no store gave")?;
+    }
     Ok(())
 }
 

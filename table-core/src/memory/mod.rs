@@ -26,6 +26,8 @@ use rows::Rows;
 /// A store of tables and queues in memory, for tests and for data that may be lost.
 ///
 /// Clones share one content, so a clone is cheap and a test can look into what it handed out.
+/// Nothing waits: every future is ready at once. Messages come in the order in which they become
+/// visible, and those of one moment as they were sent.
 ///
 /// ```
 /// use table_core::{Action, DynamicEntity, EntityKey, MemoryStore, Operation, TableName, TableStore};

@@ -4,7 +4,7 @@ use super::rows::{Row, Rows};
 use crate::dynamic::{DynamicEntity, Properties};
 use crate::keys::SortKey;
 use crate::query::Filter;
-use crate::store::kit::{ROWS_LOOKED_AT, Scan, Step};
+use crate::store::kit::{ROWS_LOOKED_AT, Scan, Step, token_of_key};
 use crate::store::{PageToken, Selection};
 
 /// What a page found: pointers to rows, to be copied once the lock is gone.
@@ -23,7 +23,7 @@ pub(super) fn run(scan: &Scan<'_>, filter: Option<&Filter>, rows: &Rows) -> Foun
     while let Some(from) = start.take() {
         for row in rows.between(&from, scan.end()) {
             if found.rows.len() == scan.page_size() || looked_at == ROWS_LOOKED_AT {
-                found.next = Some(Scan::token(&row.key));
+                found.next = Some(token_of_key(&row.key));
                 return found;
             }
             looked_at += 1;
@@ -52,5 +52,39 @@ pub(super) fn select(row: &DynamicEntity, selection: &Selection) -> DynamicEntit
         etag: row.etag.clone(),
         timestamp: row.timestamp,
         properties: chosen.map(|(name, value)| (name.clone(), value.clone())).collect::<Properties>(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::{EntityKey, KeyRange};
+    use crate::memory::MemoryStore;
+    use crate::names::TableName;
+    use crate::operation::{Action, Operation};
+    use crate::query::{Comparison, Field};
+    use crate::store::{StoreQuery, TableStore};
+
+    #[tokio::test]
+    async fn a_selective_filter_gives_empty_pages_before_its_row() {
+        let (store, table) = (MemoryStore::new(), TableName::new("Numbers").unwrap());
+        store.create_table(&table).await.unwrap();
+        for number in 0..=2 * ROWS_LOOKED_AT {
+            let key = EntityKey::parse("p", &format!("{number:05}")).unwrap();
+            let row = DynamicEntity::new(key).with("Last", number == 2 * ROWS_LOOKED_AT).unwrap();
+            store.write(&table, Operation::new(Action::Insert(row)).unwrap()).await.unwrap();
+        }
+        let filter = Some(Filter::compare(Field::new("Last").unwrap(), Comparison::Eq, true));
+        let mut query = StoreQuery { filter, ..StoreQuery::new(KeyRange::ALL) };
+        let mut sizes = Vec::new();
+        loop {
+            let page = store.query(&table, &query).await.unwrap();
+            sizes.push(page.entities.len());
+            query.after = page.next;
+            if query.after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(sizes, [0, 0, 1]);
     }
 }

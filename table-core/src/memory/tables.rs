@@ -1,20 +1,20 @@
 //! The memory store as a table store.
 
 use std::collections::btree_map::Entry;
+use std::ops::Bound;
 use std::sync::{Arc, RwLock};
 
 use async_trait::async_trait;
 
 use super::rows::Rows;
-use super::scan;
-use super::{MemoryStore, read, write};
+use super::{MemoryStore, read, scan, write};
 use crate::dynamic::DynamicEntity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::EntityKey;
 use crate::limits;
 use crate::names::TableName;
 use crate::operation::{Operation, Transaction, Written};
-use crate::store::kit::Scan;
+use crate::store::kit::{Scan, table_of_token, token_of_table};
 use crate::store::{Capabilities, Page, PageToken, Selection, StoreQuery, TablePage, TableStore};
 
 impl MemoryStore {
@@ -57,15 +57,12 @@ impl TableStore for MemoryStore {
     }
 
     async fn list_tables(&self, after: Option<&PageToken>) -> Result<TablePage> {
-        let start = after.map(|token| TableName::new(token.as_str())).transpose().map_err(|error| {
-            Error::invalid_query("the continuation is not this store's; list the tables anew")
-                .with_operation("list_tables")
-                .with_source(error)
-        })?;
+        let start = after.map(table_of_token).transpose().map_err(|error| error.with_operation("list_tables"))?;
+        let from = start.as_ref().map_or(Bound::Unbounded, Bound::Included);
         let tables = read(&self.shared.tables);
-        let mut names = tables.keys().skip_while(|name| start.as_ref().is_some_and(|start| *name < start));
-        let page: Vec<_> = names.by_ref().take(limits::PAGE_ENTITIES).cloned().collect();
-        let next = names.next().map(|name| PageToken::new(name.as_str()));
+        let mut names = tables.range::<TableName, _>((from, Bound::Unbounded)).map(|(name, _)| name);
+        let page = names.by_ref().take(limits::PAGE_ENTITIES).cloned().collect();
+        let next = names.next().map(token_of_table);
         Ok(TablePage { tables: page, next })
     }
 

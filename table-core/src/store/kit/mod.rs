@@ -6,7 +6,9 @@
 mod change;
 mod scan;
 mod stamps;
+mod token;
 
 pub use change::{Change, Current};
 pub use scan::{ROWS_LOOKED_AT, Scan, Step};
 pub use stamps::Stamps;
+pub use token::{key_of_token, table_of_token, token_of_key, token_of_table};

@@ -2,17 +2,15 @@
 
 use std::ops::Bound;
 
+use super::token::key_of_token;
 use crate::error::{Error, Result};
 use crate::keys::{EntityKey, KeyRange, SortKey, Span};
 use crate::limits;
-use crate::store::{PageToken, StoreQuery};
+use crate::store::StoreQuery;
 
 /// Rows that one page looks at. The service stops after five seconds; we stop after a count, so
 /// that a selective filter gives short and empty pages here too, the same on every run.
 pub const ROWS_LOOKED_AT: usize = 2 * limits::PAGE_ENTITIES;
-
-/// The first words of our tokens, so that those of other stores are refused.
-const TOKEN_MARK: &str = "key-1";
 
 /// Where the page of a query begins and ends.
 ///
@@ -48,7 +46,7 @@ impl<'q> Scan<'q> {
         }
         let mut start = first_place(&query.range);
         if let Some(token) = &query.after {
-            start = start.max(SortKey::of(&decode_token(token)?));
+            start = start.max(SortKey::of(&key_of_token(token)?));
         }
         Ok(Self { range: &query.range, page_size, start, end: end_place(&query.range) })
     }
@@ -97,24 +95,6 @@ impl<'q> Scan<'q> {
         let first = first_row(partition_key, row);
         let here = SortKey::of(key);
         Step::Skip(if first > here { first } else { SortKey::after_partition(partition_key) })
-    }
-
-    /// Says where the next page begins.
-    #[must_use]
-    pub fn token(next: &EntityKey) -> PageToken {
-        // No key holds a line feed, so the parts cannot run into each other.
-        PageToken::new(format!("{TOKEN_MARK}\n{}\n{}", next.partition, next.row))
-    }
-}
-
-fn decode_token(token: &PageToken) -> Result<EntityKey> {
-    let foreign = || Error::invalid_query("the continuation is not this store's; begin the query anew");
-    let mut lines = token.as_str().split('\n');
-    match (lines.next(), lines.next(), lines.next(), lines.next()) {
-        (Some(TOKEN_MARK), Some(partition), Some(row), None) => {
-            EntityKey::parse(partition, row).map_err(|error| foreign().with_source(error))
-        }
-        _ => Err(foreign()),
     }
 }
 
