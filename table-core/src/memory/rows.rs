@@ -45,39 +45,38 @@ impl Rows {
     ) -> Result<Vec<Written>, (usize, Error)> {
         let mut changes = Vec::with_capacity(operations.len());
         for (index, operation) in operations.into_iter().enumerate() {
-            changes.push(self.plan(operation.into_action()).map_err(|error| (index, error))?);
+            changes.push(self.plan(operation).map_err(|error| (index, error))?);
         }
         Ok(changes.into_iter().map(|change| self.commit(change, stamps)).collect())
     }
 
-    fn plan(&self, action: Action) -> Result<Change> {
-        let name = action.name();
+    /// Checks an operation, and says where it failed.
+    fn plan(&self, operation: Operation) -> Result<Change> {
+        let (name, at) = (operation.name(), operation.key().clone());
+        self.change(operation.into_action()).map_err(|error| error.with_operation(name).with_key(at))
+    }
+
+    fn change(&self, action: Action) -> Result<Change> {
         let key = SortKey::of(action.key());
         let current = self.by_key.get(&key);
-        let located = |error: Error, at: &EntityKey| error.with_operation(name).with_key(at.clone());
-        match action {
-            Action::Insert(entity) if current.is_some() => {
-                Err(located(Error::already_exists("an entity with this key is there already"), &entity.key))
+        match (action, current) {
+            (Action::Insert(_), Some(_)) => Err(Error::already_exists("an entity with this key is there already")),
+            (Action::Insert(entity) | Action::InsertOrReplace(entity), _) | (Action::InsertOrMerge(entity), None) => {
+                Ok(Change::Put(key, entity))
             }
-            Action::Insert(entity) | Action::InsertOrReplace(entity) => Ok(Change::Put(key, entity)),
-            Action::Replace(entity, if_match) => match check(current, &if_match) {
-                Ok(_) => Ok(Change::Put(key, entity)),
-                Err(error) => Err(located(error, &entity.key)),
-            },
-            Action::Merge(entity, if_match) => check(current, &if_match)
-                .and_then(|current| merged(current, &entity))
-                .map(|entity| Change::Put(key, entity))
-                .map_err(|error| located(error, &entity.key)),
-            Action::InsertOrMerge(entity) => match current {
-                None => Ok(Change::Put(key, entity)),
-                Some(current) => merged(current, &entity)
-                    .map(|entity| Change::Put(key, entity))
-                    .map_err(|error| located(error, &entity.key)),
-            },
-            Action::Delete(at, if_match) => match check(current, &if_match) {
-                Ok(_) => Ok(Change::Remove(key)),
-                Err(error) => Err(located(error, &at)),
-            },
+            (Action::InsertOrMerge(entity), Some(current)) => Ok(Change::Put(key, merged(current, entity)?)),
+            (Action::Replace(entity, if_match), current) => {
+                check(current, &if_match)?;
+                Ok(Change::Put(key, entity))
+            }
+            (Action::Merge(entity, if_match), current) => {
+                let current = check(current, &if_match)?;
+                Ok(Change::Put(key, merged(current, entity)?))
+            }
+            (Action::Delete(_, if_match), current) => {
+                check(current, &if_match)?;
+                Ok(Change::Remove(key))
+            }
         }
     }
 
@@ -111,9 +110,9 @@ fn check<'r>(current: Option<&'r Row>, if_match: &IfMatch) -> Result<&'r Row> {
 }
 
 /// What a merge leaves, which can be too large though its parts were not.
-fn merged(current: &Row, changes: &DynamicEntity) -> Result<DynamicEntity> {
+fn merged(current: &Row, changes: DynamicEntity) -> Result<DynamicEntity> {
     let mut entity = DynamicEntity::clone(current);
-    entity.properties.merge(changes.properties.clone());
+    entity.properties.merge(changes.properties);
     entity.check_limits()?;
     Ok(entity)
 }

@@ -60,20 +60,20 @@ impl<'q> Scan<'q> {
 
     /// Looks at rows until the page is full, the range ends, or enough were looked at.
     pub(super) fn run(self, rows: &Rows) -> Found {
+        let Self { range, filter, page_size, mut start } = self;
         let mut found = Found::default();
         let mut looked_at = 0;
-        let mut start = self.start.clone();
         'seek: loop {
             for (key, row) in rows.from(&start) {
-                if found.rows.len() == self.page_size || looked_at == ROWS_LOOKED_AT {
-                    if !matches!(self.place(key, &row.key), Place::Beyond) {
+                if found.rows.len() == page_size || looked_at == ROWS_LOOKED_AT {
+                    if !matches!(place(range, key, &row.key), Place::Beyond) {
                         found.next = Some(token::encode([row.key.partition.as_str(), row.key.row.as_str()]));
                     }
                     return found;
                 }
                 looked_at += 1;
-                match self.place(key, &row.key) {
-                    Place::Inside if self.filter.is_none_or(|filter| filter.matches(row)) => {
+                match place(range, key, &row.key) {
+                    Place::Inside if filter.is_none_or(|filter| filter.matches(row)) => {
                         found.rows.push(row.clone());
                     }
                     Place::Inside => {}
@@ -87,21 +87,21 @@ impl<'q> Scan<'q> {
             return found;
         }
     }
+}
 
-    fn place(&self, at: &SortKey, key: &EntityKey) -> Place {
-        let KeyRange { partition, row } = self.range;
-        match compare(partition, key.partition.as_str()) {
-            Ordering::Less => return Place::Skip(SortKey::after_partition(key.partition.as_str())),
-            Ordering::Greater => return Place::Beyond,
-            Ordering::Equal => {}
-        }
-        let only_partition = partition.as_exact().is_some();
-        match compare(row, key.row.as_str()) {
-            Ordering::Equal => Place::Inside,
-            Ordering::Greater if only_partition => Place::Beyond,
-            Ordering::Greater => Place::Skip(SortKey::after_partition(key.partition.as_str())),
-            Ordering::Less => Place::Skip(first_row(key.partition.as_str(), row).max(successor(at))),
-        }
+fn place(range: &KeyRange, at: &SortKey, key: &EntityKey) -> Place {
+    let KeyRange { partition, row } = range;
+    match compare(partition, key.partition.as_str()) {
+        Ordering::Less => return Place::Skip(SortKey::after_partition(key.partition.as_str())),
+        Ordering::Greater => return Place::Beyond,
+        Ordering::Equal => {}
+    }
+    let only_partition = partition.as_exact().is_some();
+    match compare(row, key.row.as_str()) {
+        Ordering::Equal => Place::Inside,
+        Ordering::Greater if only_partition => Place::Beyond,
+        Ordering::Greater => Place::Skip(SortKey::after_partition(key.partition.as_str())),
+        Ordering::Less => Place::Skip(first_row(key.partition.as_str(), row).max(successor(at))),
     }
 }
 

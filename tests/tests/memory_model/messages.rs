@@ -27,8 +27,8 @@ impl Pair {
         Self { store, clock, queue, model: Model::default(), receipts: Vec::new() }
     }
 
-    fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
-        match step {
+    fn step(&mut self, step: &Step) -> Result<(), TestCaseError> {
+        match *step {
             Step::Send { body: byte, delay, life } => self.send(byte, delay, life)?,
             Step::Receive { count, visibility } => self.receive(count, visibility)?,
             Step::Update { receipt, visibility, body } if !self.receipts.is_empty() => {
@@ -138,11 +138,11 @@ proptest! {
     fn random_calls_on_a_queue_equal_the_model(steps in steps()) {
         let mut pair = Pair::new();
         for step in steps {
-            pair.step(step)?;
+            pair.step(&step)?;
         }
         // Everything is visible in the end, save what has expired.
         for step in [Step::Length, Step::Advance(5), Step::Peek { count: 32 }, Step::Length] {
-            pair.step(step)?;
+            pair.step(&step)?;
         }
     }
 }
