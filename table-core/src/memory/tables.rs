@@ -108,7 +108,7 @@ mod tests {
     #[tokio::test]
     async fn more_than_a_thousand_tables_are_listed_in_pages() {
         let store = MemoryStore::new();
-        let names: Vec<_> = (0..2 * limits::PAGE_ENTITIES + 1).map(|number| format!("Table{number:05}")).collect();
+        let names: Vec<_> = (0..=2 * limits::PAGE_ENTITIES).map(|number| format!("Table{number:05}")).collect();
         for name in names.iter().rev() {
             store.create_table(&TableName::new(name).unwrap()).await.unwrap();
         }
