@@ -1,10 +1,18 @@
 //! The suite, the contract and the reports agree with each other.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking, its helpers too"
+)]
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use table_conformance::{Harness, Needs, Suite, Verdict};
+use table_conformance::{Case, Harness, Needs, Suite, Verdict};
 use table_core::store::{Capabilities, Page, PageToken, Selection, StoreQuery, TablePage};
 use table_core::{
     Clock, DynamicEntity, EntityKey, MemoryStore, Operation, Result, TableName, TableStore, Timestamp, Transaction,
@@ -24,14 +32,14 @@ fn every_case_cites_a_guarantee_and_every_guarantee_has_a_case() {
     let numbers = numbered();
     let unique: BTreeSet<_> = numbers.iter().copied().collect();
     assert_eq!(unique.len(), numbers.len(), "a number is given twice");
-    let cited: BTreeSet<_> = Suite::all().cases().iter().map(|case| case.guarantee()).collect();
+    let cited: BTreeSet<_> = Suite::all().cases().iter().map(Case::guarantee).collect();
     assert_eq!(cited, unique);
 }
 
 #[test]
 fn every_case_has_a_name_of_its_own() {
     let all = Suite::all();
-    let names: BTreeSet<_> = all.cases().iter().map(|case| case.name()).collect();
+    let names: BTreeSet<_> = all.cases().iter().map(Case::name).collect();
     assert_eq!(names.len(), all.cases().len());
     assert!(names.len() > 200, "only {} cases are left", names.len());
 }

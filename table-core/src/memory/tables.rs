@@ -94,3 +94,29 @@ impl TableStore for MemoryStore {
         written.map_err(|(index, error)| locate("transact", table)(error).with_operation_index(index))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn more_than_a_thousand_tables_are_listed_in_pages() {
+        let store = MemoryStore::new();
+        let names: Vec<_> = (0..=2 * limits::PAGE_ENTITIES).map(|number| format!("Table{number:05}")).collect();
+        for name in names.iter().rev() {
+            store.create_table(&TableName::new(name).unwrap()).await.unwrap();
+        }
+        let (mut listed, mut sizes, mut after) = (Vec::new(), Vec::new(), None);
+        loop {
+            let page = store.list_tables(after.as_ref()).await.unwrap();
+            sizes.push(page.tables.len());
+            listed.extend(page.tables.iter().map(ToString::to_string));
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(listed, names);
+        assert_eq!(sizes, [limits::PAGE_ENTITIES, limits::PAGE_ENTITIES, 1]);
+    }
+}

@@ -58,7 +58,9 @@ break_queue!(NotHidden, "M8", received_messages_not_hidden, {
 break_queue!(NotCounted, "M9", receives_not_counted, {
     async fn receive(&self, s: &MemoryStore, q: &QueueName, o: ReceiveOptions) -> Result<Vec<Message>> {
         let mut received = s.receive(q, o).await?;
-        received.iter_mut().for_each(|message| message.dequeue_count = 1);
+        for message in &mut received {
+            message.dequeue_count = 1;
+        }
         Ok(received)
     }
 });
@@ -124,7 +126,9 @@ impl StaleAccepted {
 impl QueueBreak for StaleAccepted {
     async fn receive(&self, s: &MemoryStore, q: &QueueName, o: ReceiveOptions) -> Result<Vec<Message>> {
         let received = s.receive(q, o).await?;
-        received.iter().for_each(|message| self.remember(&message.receipt));
+        for message in &received {
+            self.remember(&message.receipt);
+        }
         Ok(received)
     }
 

@@ -29,11 +29,11 @@ fn compare(left: &Value, comparison: Comparison, right: &Value) -> bool {
     match (left, right) {
         (Value::Binary(a), Value::Binary(b)) => ordered(comparison, &a[..], &b[..]),
         (Value::Boolean(a), Value::Boolean(b)) => ordered(comparison, a, b),
-        (Value::DateTime(a), Value::DateTime(b)) => ordered(comparison, a.ticks(), b.ticks()),
-        (Value::Guid(a), Value::Guid(b)) => ordered(comparison, a.as_u128(), b.as_u128()),
-        (Value::String(a), Value::String(b)) => ordered(comparison, units(a), units(b)),
+        (Value::DateTime(a), Value::DateTime(b)) => ordered(comparison, &a.ticks(), &b.ticks()),
+        (Value::Guid(a), Value::Guid(b)) => ordered(comparison, &a.as_u128(), &b.as_u128()),
+        (Value::String(a), Value::String(b)) => ordered(comparison, &units(a), &units(b)),
         _ => match (number(left), number(right)) {
-            (Some(a), Some(b)) if !a.is_nan() && !b.is_nan() => ordered(comparison, a, b),
+            (Some(a), Some(b)) if !a.is_nan() && !b.is_nan() => ordered(comparison, &a, &b),
             _ => false,
         },
     }
@@ -50,7 +50,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-fn ordered<T: PartialOrd>(comparison: Comparison, a: T, b: T) -> bool {
+fn ordered<T: PartialOrd + ?Sized>(comparison: Comparison, a: &T, b: &T) -> bool {
     match comparison {
         Comparison::Eq => a == b,
         Comparison::Ne => a != b,

@@ -28,13 +28,13 @@ impl Pair {
         // Everything is visible in the end, save what has expired.
         let end = [Step::Length, Step::Advance(5), Step::Peek { count: 32 }, Step::Length];
         for step in steps.into_iter().chain(end) {
-            pair.step(step)?;
+            pair.step(&step)?;
         }
         Ok(())
     }
 
-    fn step(&mut self, step: Step) -> Result<(), TestCaseError> {
-        match step {
+    fn step(&mut self, step: &Step) -> Result<(), TestCaseError> {
+        match *step {
             Step::Send { body: byte, delay, life } => self.send(byte, delay, life)?,
             Step::Receive { count, visibility } => self.receive(count, visibility)?,
             Step::Update { receipt, visibility, body } if !self.receipts.is_empty() => {
