@@ -68,6 +68,7 @@ impl Properties {
     }
 
     /// All properties by name.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&PropertyName, &Value)> {
         self.0.iter().map(|(name, value)| (name, value))
     }

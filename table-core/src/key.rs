@@ -12,7 +12,7 @@ use crate::keys::EntityKey;
 /// not fit its template makes a key that holds the error, and every use of the key returns it.
 pub struct Key<R> {
     table: Option<&'static str>,
-    key: Result<EntityKey>,
+    place: Result<EntityKey>,
     row: PhantomData<fn() -> R>,
 }
 
@@ -20,7 +20,7 @@ impl<R> Key<R> {
     /// A key in the table that it is used with.
     #[must_use]
     pub const fn new(key: Result<EntityKey>) -> Self {
-        Self { table: None, key, row: PhantomData }
+        Self { table: None, place: key, row: PhantomData }
     }
 
     /// The same key in a table of its own, as that of an index elsewhere.
@@ -41,19 +41,19 @@ impl<R> Key<R> {
     /// # Errors
     /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a field that does not fit its template.
     pub fn resolve(&self) -> Result<EntityKey> {
-        self.key.clone()
+        self.place.clone()
     }
 }
 
 impl<R> Clone for Key<R> {
     fn clone(&self) -> Self {
-        Self { table: self.table, key: self.key.clone(), row: PhantomData }
+        Self { table: self.table, place: self.place.clone(), row: PhantomData }
     }
 }
 
 impl<R> fmt::Debug for Key<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Key").field("table", &self.table).field("key", &self.key).finish()
+        f.debug_struct("Key").field("table", &self.table).field("key", &self.place).finish()
     }
 }
 

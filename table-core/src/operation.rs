@@ -184,15 +184,15 @@ fn check_entity(entity: &DynamicEntity) -> Result<()> {
 
 fn check_value(value: &Value) -> Result<()> {
     match value {
-        Value::String(text) => {
-            // A UTF-16 unit takes at least one byte of UTF-8, so a short text needs no counting.
-            if text.len() > limits::STRING_UTF16_UNITS && utf16_units(text) > limits::STRING_UTF16_UNITS {
-                return Err(Error::limit_exceeded(format!(
-                    "a text holds at most {} UTF-16 units, this one has {}",
-                    limits::STRING_UTF16_UNITS,
-                    utf16_units(text)
-                )));
-            }
+        // A UTF-16 unit takes at least one byte of UTF-8, so a short text needs no counting.
+        Value::String(text)
+            if text.len() > limits::STRING_UTF16_UNITS && utf16_units(text) > limits::STRING_UTF16_UNITS =>
+        {
+            return Err(Error::limit_exceeded(format!(
+                "a text holds at most {} UTF-16 units, this one has {}",
+                limits::STRING_UTF16_UNITS,
+                utf16_units(text)
+            )));
         }
         Value::Binary(bytes) if bytes.len() > limits::BINARY_BYTES => {
             return Err(Error::limit_exceeded(format!(

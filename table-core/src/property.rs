@@ -61,9 +61,9 @@ macro_rules! integer_property {
 
             fn to_value(&self) -> Result<Option<Value>> {
                 <$wire>::try_from(*self).map(|number| Some(Value::$edm(number))).map_err(|_| {
-                    Error::invalid_value(concat!(
-                        "the number is above the largest Int64, so it cannot be stored; store it as text or as two fields"
-                    ))
+                    Error::invalid_value(
+                        "the number is above the largest Int64, so it cannot be stored; store it as text or as two fields",
+                    )
                 })
             }
 
@@ -236,33 +236,33 @@ impl<T: Property> Property for Option<T> {
 mod tests {
     use super::*;
 
-    fn round_trip<T: Property + PartialEq + std::fmt::Debug>(value: T) {
+    fn round_trip<T: Property + PartialEq + std::fmt::Debug>(value: &T) {
         let stored = value.to_value().unwrap().unwrap();
         assert_eq!(stored.edm_type(), T::EDM);
-        assert_eq!(T::from_value(stored).unwrap(), value);
+        assert_eq!(T::from_value(stored).unwrap(), *value);
     }
 
     #[test]
     fn the_extremes_of_every_type_come_back() {
-        round_trip(i8::MIN);
-        round_trip(i16::MAX);
-        round_trip(i32::MIN);
-        round_trip(u8::MAX);
-        round_trip(u16::MAX);
-        round_trip(u32::MAX);
-        round_trip(i64::MIN);
-        round_trip(i64::MAX as u64);
-        round_trip(f32::MIN_POSITIVE);
-        round_trip(f32::NEG_INFINITY);
-        round_trip(f64::INFINITY);
-        round_trip(-0.0_f64);
-        round_trip(true);
-        round_trip(String::from("é😀"));
-        round_trip(vec![0_u8, 255]);
-        round_trip(Bytes::from_static(b"\0"));
-        round_trip(Uuid::from_u128(7));
-        round_trip(Timestamp::MAX);
-        round_trip(Some(7_i32));
+        round_trip(&i8::MIN);
+        round_trip(&i16::MAX);
+        round_trip(&i32::MIN);
+        round_trip(&u8::MAX);
+        round_trip(&u16::MAX);
+        round_trip(&u32::MAX);
+        round_trip(&i64::MIN);
+        round_trip(&(i64::MAX as u64));
+        round_trip(&f32::MIN_POSITIVE);
+        round_trip(&f32::NEG_INFINITY);
+        round_trip(&f64::INFINITY);
+        round_trip(&-0.0_f64);
+        round_trip(&true);
+        round_trip(&String::from("é😀"));
+        round_trip(&vec![0_u8, 255]);
+        round_trip(&Bytes::from_static(b"\0"));
+        round_trip(&Uuid::from_u128(7));
+        round_trip(&Timestamp::MAX);
+        round_trip(&Some(7_i32));
         let nan = f64::from_value(f64::NAN.to_value().unwrap().unwrap()).unwrap();
         assert!(nan.is_nan());
         assert!(f32::from_value(Value::Double(f64::NAN)).unwrap().is_nan());

@@ -3,6 +3,14 @@
 //! Characters that the escaping treats specially, accents, U+E000 to U+FFFF and emoji are weighted
 //! up, and texts share beginnings, so that neighbours in the order meet often.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking, its helpers too"
+)]
+
 use std::cmp::Ordering;
 use std::ops::Bound;
 

@@ -1,5 +1,13 @@
 //! `docs/key-encoding.md` is the specification: its vectors are run as they stand there.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking, its helpers too"
+)]
+
 use std::str::FromStr;
 
 use table_core::Timestamp;

@@ -1,5 +1,13 @@
 //! What the embedded store does beyond the contract: files, dropping, backup, maintenance.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking, its helpers too"
+)]
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -3,6 +3,14 @@
 //! `fixtures/format-1.redb` holds what [`write_content`] writes. It is never written again; a new
 //! format gets a file of its own.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking, its helpers too"
+)]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,13 @@
 //! A process is killed with SIGKILL at random moments; what it had acknowledged must be there.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking, its helpers too"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -18,6 +18,7 @@ pub struct Calendar {
 /// The fields in order of significance.
 const FIELDS: [u8; 6] = *b"YmdHMS";
 
+#[expect(clippy::indexing_slicing, reason = "the position is checked")]
 const fn rank(field: u8) -> Option<usize> {
     let mut at = 0;
     while at < FIELDS.len() {

@@ -111,7 +111,6 @@ fn push_cesu8(bytes: &mut Vec<u8>, text: &str) {
 }
 
 /// A surrogate in the three-byte form of UTF-8.
-#[expect(clippy::cast_possible_truncation, reason = "each byte takes six masked bits of a u16")]
 const fn surrogate_bytes(unit: u16) -> [u8; 3] {
     [0xe0 | (unit >> 12) as u8, 0x80 | ((unit >> 6) & 0x3f) as u8, 0x80 | (unit & 0x3f) as u8]
 }

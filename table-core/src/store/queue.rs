@@ -138,6 +138,9 @@ impl SendOptions {
 }
 
 /// Refuses a body that is too long for the service.
+///
+/// # Errors
+/// [`LimitExceeded`](crate::ErrorKind::LimitExceeded), naming the limit.
 pub fn check_body(body: &Bytes) -> Result<()> {
     if body.len() <= limits::MESSAGE_BYTES {
         return Ok(());
@@ -150,6 +153,9 @@ pub fn check_body(body: &Bytes) -> Result<()> {
 }
 
 /// Refuses a time that is too long for the service.
+///
+/// # Errors
+/// [`LimitExceeded`](crate::ErrorKind::LimitExceeded), naming the limit.
 pub fn check_visibility(visibility: Duration) -> Result<()> {
     if visibility <= Duration::from_secs(limits::VISIBILITY_SECONDS) {
         return Ok(());
@@ -203,6 +209,9 @@ impl ReceiveOptions {
 }
 
 /// Refuses a count that the service would refuse.
+///
+/// # Errors
+/// [`LimitExceeded`](crate::ErrorKind::LimitExceeded), naming the limit.
 pub fn check_count(count: usize) -> Result<()> {
     if (1..=limits::RECEIVE_MESSAGES).contains(&count) {
         return Ok(());

@@ -127,10 +127,10 @@ impl Table {
         options: LoadOptions,
     ) -> Result<LoadProgress> {
         let mut loader = Loader::new(self, options);
-        let loaded = loader.run(rows).await;
+        let result = loader.run(rows).await;
         // A request that was sent is seen to its end, also after an error.
         while loader.requests.next().await.is_some() {}
-        loaded
+        result
     }
 }
 

@@ -11,7 +11,6 @@ use crate::versioned::Versioned;
 
 impl Table {
     /// Begins a transaction: writes to one partition that happen together or not at all.
-    #[must_use]
     pub const fn transaction(&self) -> TableTransaction<'_> {
         TableTransaction { table: self, operations: Ok(Vec::new()) }
     }

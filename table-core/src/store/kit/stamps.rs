@@ -41,7 +41,6 @@ impl Stamps {
 
     /// A time later than every one given before. Taken under the lock of what is written, so that
     /// times there rise in the order of the writes.
-    #[expect(clippy::should_implement_trait, reason = "it never ends")]
     #[must_use]
     pub fn next(&self) -> Timestamp {
         let now = self.now().ticks().min(LATEST_CLOCK_TICKS);
