@@ -28,6 +28,12 @@ pub trait FromRow: Sized + Send + 'static {
         ""
     }
 
+    /// The name of what rows are read into, which binds a continuation to its query.
+    #[must_use]
+    fn label() -> &'static str {
+        ""
+    }
+
     /// Whether a row is of this type. Queries skip the rows that are not.
     fn recognizes(row: &DynamicEntity) -> bool;
 

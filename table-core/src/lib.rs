@@ -38,6 +38,7 @@ pub use etag::ETag;
 pub use flatten::Flatten;
 pub use key::Key;
 pub use keys::{EntityKey, PartitionKey, RowKey, SortKey};
+pub use memory::MemoryStore;
 pub use names::{PropertyName, QueueName, TableName};
 pub use operation::{Action, IfMatch, Operation, Transaction, Written};
 pub use patch::{Patch, PatchTarget};

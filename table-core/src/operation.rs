@@ -151,6 +151,16 @@ impl Operation {
     }
 }
 
+impl DynamicEntity {
+    /// Refuses an entity that is too large for the service, as what a merge leaves can be.
+    ///
+    /// # Errors
+    /// As [`Operation::new`].
+    pub fn check_limits(&self) -> Result<()> {
+        check_entity(self)
+    }
+}
+
 fn check_entity(entity: &DynamicEntity) -> Result<()> {
     let count = entity.properties.len();
     if count > limits::ENTITY_PROPERTIES {

@@ -103,7 +103,7 @@ impl PartFormat {
         matches!(self, Self::InvertedTicks)
     }
 
-    pub(super) const fn is_text(self) -> bool {
+    pub(crate) const fn is_text(self) -> bool {
         matches!(self, Self::Text { .. })
     }
 

@@ -131,8 +131,32 @@ impl Span {
         })
     }
 
-    pub(crate) fn compare_start(&self, other: &Self) -> Ordering {
-        compare_lower(&self.lower, &other.lower)
+    /// The smallest range that holds both.
+    pub(crate) fn hull(&self, other: &Self) -> Self {
+        let lower = if compare_lower(&self.lower, &other.lower).is_le() { &self.lower } else { &other.lower };
+        let upper = if compare_upper(&self.upper, &other.upper).is_ge() { &self.upper } else { &other.upper };
+        Self { lower: lower.clone(), upper: upper.clone() }
+    }
+
+    /// The keys outside of the range: those below it and those above it.
+    pub(crate) fn complement(&self) -> [Self; 2] {
+        let none = || Self { lower: Bound::Unbounded, upper: Bound::Excluded(SmolStr::default()) };
+        let below = match &self.lower {
+            Bound::Unbounded => none(),
+            Bound::Included(lower) => Self { lower: Bound::Unbounded, upper: Bound::Excluded(lower.clone()) },
+            Bound::Excluded(lower) => Self { lower: Bound::Unbounded, upper: Bound::Included(lower.clone()) },
+        };
+        let above = match &self.upper {
+            Bound::Unbounded => none(),
+            Bound::Included(upper) => Self { lower: Bound::Excluded(upper.clone()), upper: Bound::Unbounded },
+            Bound::Excluded(upper) => Self { lower: Bound::Included(upper.clone()), upper: Bound::Unbounded },
+        };
+        [below, above]
+    }
+
+    /// By lower bound, then by upper bound.
+    pub(crate) fn compare_bounds(&self, other: &Self) -> Ordering {
+        compare_lower(&self.lower, &other.lower).then_with(|| compare_upper(&self.upper, &other.upper))
     }
 }
 

@@ -184,6 +184,18 @@ impl<E> KeyColumn<E, String> {
     }
 }
 
+impl<E, T> Clone for Column<E, T> {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), types: PhantomData }
+    }
+}
+
+impl<E, T> Clone for KeyColumn<E, T> {
+    fn clone(&self) -> Self {
+        Self { field: self.field, types: PhantomData }
+    }
+}
+
 impl<E, T> fmt::Debug for Column<E, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Column").field(&self.name).finish()

@@ -91,7 +91,7 @@ fn compare_wide(a: i64, b: f64) -> Option<Ordering> {
 }
 
 impl Comparison {
-    const fn holds(self, ordering: Ordering) -> bool {
+    pub(super) const fn holds(self, ordering: Ordering) -> bool {
         match self {
             Self::Eq => ordering.is_eq(),
             Self::Ne => ordering.is_ne(),

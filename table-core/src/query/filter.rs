@@ -71,6 +71,35 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    /// All operators.
+    pub(crate) const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Gt, Self::Ge, Self::Lt, Self::Le];
+
+    /// The operator that holds exactly where this one does not, for values that can be compared.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Eq => Self::Ne,
+            Self::Ne => Self::Eq,
+            Self::Gt => Self::Le,
+            Self::Ge => Self::Lt,
+            Self::Lt => Self::Ge,
+            Self::Le => Self::Gt,
+        }
+    }
+
+    /// The operator that says the same with its sides exchanged.
+    #[must_use]
+    pub const fn mirrored(self) -> Self {
+        match self {
+            Self::Eq => Self::Eq,
+            Self::Ne => Self::Ne,
+            Self::Gt => Self::Lt,
+            Self::Ge => Self::Le,
+            Self::Lt => Self::Gt,
+            Self::Le => Self::Ge,
+        }
+    }
+
     /// The operator's name in OData.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -109,9 +138,92 @@ pub enum Filter {
 }
 
 impl Filter {
+    /// The filter that every row fulfils.
+    pub const ALWAYS: Self = Self::And(Vec::new());
+    /// The filter that no row fulfils.
+    pub const NEVER: Self = Self::Or(Vec::new());
+
     /// A comparison.
     #[must_use]
     pub fn compare(field: Field, comparison: Comparison, value: impl Into<Value>) -> Self {
         Self::Compare { field, comparison, value: value.into() }
+    }
+
+    /// All of these filters, in as few levels as it takes.
+    ///
+    /// ```
+    /// use table_core::query::Filter;
+    ///
+    /// let both: Filter = "Age ge 40 and (LastName eq 'Jones')".parse()?;
+    /// assert_eq!(Filter::all_of([both.clone(), Filter::ALWAYS]), both);
+    /// assert_eq!(Filter::all_of([both, Filter::NEVER]), Filter::NEVER);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn all_of(filters: impl IntoIterator<Item = Self>) -> Self {
+        let mut all = Vec::new();
+        for filter in filters {
+            match filter {
+                Self::And(inner) => all.extend(inner),
+                Self::Or(inner) if inner.is_empty() => return Self::NEVER,
+                other => all.push(other),
+            }
+        }
+        single_or(all, Self::And)
+    }
+
+    /// Any of these filters, in as few levels as it takes.
+    #[must_use]
+    pub fn any_of(filters: impl IntoIterator<Item = Self>) -> Self {
+        let mut any = Vec::new();
+        for filter in filters {
+            match filter {
+                Self::Or(inner) => any.extend(inner),
+                Self::And(inner) if inner.is_empty() => return Self::ALWAYS,
+                other => any.push(other),
+            }
+        }
+        single_or(any, Self::Or)
+    }
+
+    /// The opposite of this filter.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Not(inner) => *inner,
+            Self::And(all) if all.is_empty() => Self::NEVER,
+            Self::Or(any) if any.is_empty() => Self::ALWAYS,
+            other => Self::Not(Box::new(other)),
+        }
+    }
+
+    /// The same filter without nesting that says nothing: no `and` directly in an `and`, no `or`
+    /// in an `or`, no double `not`, and no constant but the whole.
+    ///
+    /// This is the form that parsing gives, so printing and parsing lead back to it.
+    #[must_use]
+    pub fn normalised(self) -> Self {
+        match self {
+            Self::And(all) => Self::all_of(all.into_iter().map(Self::normalised)),
+            Self::Or(any) => Self::any_of(any.into_iter().map(Self::normalised)),
+            Self::Not(inner) => inner.normalised().negated(),
+            // There are many NaNs and one way to write them.
+            Self::Compare { field, comparison, value: Value::Double(number) } if number.is_nan() => {
+                Self::compare(field, comparison, f64::NAN)
+            }
+            compare @ Self::Compare { .. } => compare,
+        }
+    }
+}
+
+/// The only filter of a list, or the list joined.
+fn single_or(mut filters: Vec<Filter>, join: fn(Vec<Filter>) -> Filter) -> Filter {
+    match filters.pop() {
+        Some(only) if filters.is_empty() => only,
+        Some(last) => {
+            filters.push(last);
+            join(filters)
+        }
+        None => join(filters),
     }
 }

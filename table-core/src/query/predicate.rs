@@ -10,7 +10,8 @@ use crate::keys::KeyValue;
 
 /// A condition on entities of type `E`, built from its columns.
 ///
-/// Joined by `&`, `|` and `!`, or by [`and`](Predicate::and) and [`or`](Predicate::or).
+/// Joined by `&`, `|` and `!`, or by [`and`](Predicate::and) and [`or`](Predicate::or). Long chains
+/// stay one level deep.
 pub struct Predicate<E> {
     node: Node,
     entity: PhantomData<fn() -> E>,
@@ -71,13 +72,29 @@ impl<E> Predicate<E> {
     /// Both conditions.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        Self::new(Node::And(vec![self.node, other.node]))
+        let mut all = match self.node {
+            Node::And(all) => all,
+            node => vec![node],
+        };
+        all.push(other.node);
+        Self::new(Node::And(all))
     }
 
     /// Either condition.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        Self::new(Node::Or(vec![self.node, other.node]))
+        let mut any = match self.node {
+            Node::Or(any) => any,
+            node => vec![node],
+        };
+        any.push(other.node);
+        Self::new(Node::Or(any))
+    }
+}
+
+impl<E> Clone for Predicate<E> {
+    fn clone(&self) -> Self {
+        Self::new(self.node.clone())
     }
 }
 

@@ -6,7 +6,7 @@
 
 mod capabilities;
 mod forward;
-mod queue;
+pub(crate) mod queue;
 mod table;
 
 pub use capabilities::Capabilities;

@@ -1,0 +1,130 @@
+//! Queries at work: pages, streams, counts, and many queries at once.
+//!
+//! The ranges of a plan are disjoint and in key order, so reading them one after the other gives
+//! the results in key order, each once; up to [`concurrency`](crate::Query::concurrency) ranges are
+//! asked for ahead. A store whose answers are not sorted (`Capabilities::ordered` is false) gives
+//! each range in an order of its own.
+
+mod cursor;
+mod many;
+mod page;
+mod rows;
+
+pub use page::ResultPage;
+
+use std::sync::Arc;
+
+use futures_util::stream::{self, BoxStream, StreamExt, TryStreamExt};
+
+use self::rows::Rows;
+use super::builder::{Query, ReadRow, only_marks};
+use super::explain::Explain;
+use crate::entity::FromRow;
+use crate::error::{Error, Result};
+use crate::names::TableName;
+use crate::store::TableStore;
+use crate::table::Table;
+use crate::versioned::Versioned;
+
+/// A query that is known to be allowed, on its table.
+struct Prepared<R> {
+    store: Arc<dyn TableStore>,
+    table: TableName,
+    explain: Explain,
+    read: ReadRow<R>,
+    top: Option<usize>,
+    page_size: usize,
+    concurrency: usize,
+}
+
+impl<R> Prepared<R> {
+    fn new<E: FromRow>(table: &Table, query: Query<E, R>) -> Result<Self> {
+        let name = table.named(query.table)?;
+        let explain = query.explain().and_then(|explain| explain.check_scan().map(|()| explain));
+        Ok(Self {
+            explain: explain.map_err(|error| at(error, &name))?,
+            store: Arc::clone(table.store()),
+            table: name,
+            read: query.read,
+            top: query.top,
+            page_size: query.page_size,
+            concurrency: query.concurrency,
+        })
+    }
+
+    /// Reads everything, a batch at a time.
+    fn batches<E: FromRow>(self) -> BoxStream<'static, Result<Vec<Versioned<R>>>>
+    where
+        R: Send + 'static,
+    {
+        let read = Arc::clone(&self.read);
+        stream::try_unfold(Rows::<E>::new(self), |mut rows| async { Ok(rows.next().await?.map(|batch| (batch, rows))) })
+            .and_then(move |batch| {
+                let results = batch.into_iter().map(|row| read(row)).collect();
+                async { results }
+            })
+            .boxed()
+    }
+}
+
+/// Says where a query went wrong.
+fn at(error: Error, table: &TableName) -> Error {
+    error.with_operation("query").with_table(table.as_str())
+}
+
+/// Running queries.
+///
+/// Each method takes a [`Query`] or what becomes one, such as a range builder. A query that scans
+/// is [`ScanRefused`](crate::ErrorKind::ScanRefused) before anything is read, unless it says
+/// [`allow_scan`](Query::allow_scan); the errors of [`Query::explain`] come in the same way. Rows of
+/// other types and index copies are skipped; a row that is not what its type says is
+/// [`Corrupted`](crate::ErrorKind::Corrupted).
+impl Table {
+    /// Reads everything that a query finds.
+    ///
+    /// # Errors
+    /// Those of the query and of the store.
+    pub async fn all<E: FromRow, R: Send + 'static>(&self, query: impl Into<Query<E, R>>) -> Result<Vec<Versioned<R>>> {
+        Prepared::new(self, query.into())?.batches::<E>().try_concat().await
+    }
+
+    /// Reads the first entity that a query finds.
+    ///
+    /// # Errors
+    /// Those of the query and of the store.
+    pub async fn first<E: FromRow, R: Send + 'static>(
+        &self,
+        query: impl Into<Query<E, R>>,
+    ) -> Result<Option<Versioned<R>>> {
+        let query = query.into();
+        let top = query.top.map_or(1, |top| top.min(1));
+        self.stream(query.top(top)).try_next().await
+    }
+
+    /// Counts what a query finds. Nothing but keys and marks is read, but every row is.
+    ///
+    /// # Errors
+    /// Those of the query and of the store.
+    pub async fn count<E: FromRow, R: Send + 'static>(&self, query: impl Into<Query<E, R>>) -> Result<usize> {
+        let mut query = query.into();
+        query.selection = only_marks();
+        let mut rows = Rows::<E>::new(Prepared::new(self, query)?);
+        let mut count = 0;
+        while let Some(batch) = rows.next().await? {
+            count += batch.len();
+        }
+        Ok(count)
+    }
+
+    /// Reads what a query finds as it is wanted: page after page, and nothing before the first poll.
+    /// Dropping the stream ends the query.
+    pub fn stream<E: FromRow, R: Send + 'static>(
+        &self,
+        query: impl Into<Query<E, R>>,
+    ) -> BoxStream<'static, Result<Versioned<R>>> {
+        match Prepared::new(self, query.into()) {
+            Ok(prepared) => prepared.batches::<E>().map_ok(|batch| stream::iter(batch).map(Ok)).try_flatten().boxed(),
+            Err(error) => stream::iter([Err(error)]).boxed(),
+        }
+    }
+}
