@@ -47,8 +47,11 @@ fn names(row: &DynamicEntity) -> Vec<&str> {
     row.properties.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-fn range<E>(query: Query<E>) -> KeyRange {
-    query.key_range().unwrap()
+/// The one range that a query reads.
+fn range<E: FromRow>(query: Query<E>) -> KeyRange {
+    let explain = query.explain().unwrap();
+    let [step] = explain.steps() else { panic!("one range") };
+    step.range.clone()
 }
 
 #[test]
