@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::dynamic::{DynamicEntity, Properties};
-use crate::entity::{Entity, IndexSchema, Schema, marks};
+use crate::entity::{Entity, IndexKey, IndexSchema, Schema, marks};
 use crate::error::{Error, Result};
 use crate::keys::{EntityKey, KeyTemplate};
 use crate::names::PropertyName;
@@ -137,7 +137,13 @@ pub fn read_entity<E: Entity>(
     read: impl FnOnce(&EntityKey, &mut Properties) -> Result<E>,
 ) -> Result<Versioned<E>> {
     let (value, row) = read_value(row, read)?;
-    let index_keys = value.index_keys().map_err(|error| error.with_key(row.key.clone()))?;
+    // A row of another program may hold what fits no index key; then it has no copy there, and
+    // it must be readable all the same to be repaired.
+    let copies = E::SCHEMA.indexes.iter().enumerate().filter_map(|(position, index)| {
+        let key = value.index_key(position).ok().flatten()?;
+        Some(IndexKey { index: index.name, table: index.table, key })
+    });
+    let index_keys = copies.collect();
     Versioned::from_read(value, row, index_keys)
 }
 

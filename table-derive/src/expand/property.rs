@@ -67,7 +67,11 @@ fn enumeration(input: &DeriveInput, krate: &Path, texts: &[(&Ident, String)]) ->
 
 fn newtype(input: &DeriveInput, krate: &Path, member: &Member, inner: &Type) -> TokenStream {
     let ident = &input.ident;
-    let (impl_generics, parameters, where_clause) = input.generics.split_for_impl();
+    let mut generics = input.generics.clone();
+    if !generics.params.is_empty() {
+        generics.make_where_clause().predicates.push(parse_quote!(#inner: #krate::Property));
+    }
+    let (impl_generics, parameters, where_clause) = generics.split_for_impl();
     let as_property = quote_spanned!(inner.span()=> <#inner as #krate::Property>);
     // Binary newtypes are properties and no key parts: the bound leaves the implementation out
     // there, and the binder keeps the compiler from checking it at once.

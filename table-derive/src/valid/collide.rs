@@ -47,6 +47,8 @@ enum Step {
 
 const DIGITS: &str = "0123456789";
 const HEX: &str = "0123456789abcdef";
+/// Digits of a time.
+const TICK_DIGITS: u8 = 19;
 
 /// The keys that a template can give.
 fn pattern(template: &Template, fields: &[Field<'_>]) -> Vec<Step> {
@@ -65,45 +67,43 @@ fn pattern(template: &Template, fields: &[Field<'_>]) -> Vec<Step> {
 
 fn push_field(steps: &mut Vec<Step>, shape: Shape, spec: &Spec, next: Option<&Part>) {
     let mut push = |chars: &str, count: u8| steps.extend((0..count).map(|_| Step::One(Set::of(chars))));
+    // A width, `desc` and a calendar format tell the form whatever the type is.
     match (shape, spec) {
-        (Shape::Unsigned { .. } | Shape::Signed { .. }, Spec::Width(width)) => push(DIGITS, *width),
-        (Shape::Unsigned { digits }, _) => push(DIGITS, digits),
-        (Shape::Signed { digits }, _) => {
-            push("np", 1);
-            push(DIGITS, digits);
-        }
-        (Shape::Float { hex_digits }, _) => push(HEX, hex_digits),
-        (Shape::Time, Spec::Calendar(format)) => {
+        (_, Spec::Width(width)) => push(DIGITS, *width),
+        (_, Spec::Calendar(format)) => {
             let mut chars = format.chars();
             while let Some(each) = chars.next() {
-                match (each, chars.clone().next()) {
-                    ('%', field) => {
-                        chars.next();
-                        push(DIGITS, if field == Some('Y') { 4 } else { 2 });
-                    }
-                    (each, _) => push(&each.to_string(), 1),
+                match each {
+                    '%' => push(DIGITS, if chars.next() == Some('Y') { 4 } else { 2 }),
+                    each => push(&each.to_string(), 1),
                 }
             }
         }
-        (Shape::Time, _) => push(DIGITS, 19),
-        (Shape::Uuid, _) => {
+        (_, Spec::Desc) | (Shape::Time, Spec::Default) => push(DIGITS, TICK_DIGITS),
+        (Shape::Unsigned { digits }, Spec::Default) => push(DIGITS, digits),
+        (Shape::Signed { digits }, Spec::Default) => {
+            push("np", 1);
+            push(DIGITS, digits);
+        }
+        (Shape::Float { hex_digits }, Spec::Default) => push(HEX, hex_digits),
+        (Shape::Uuid, Spec::Default) => {
             for (at, count) in [8, 4, 4, 4, 12].into_iter().enumerate() {
                 push("-", u8::from(at > 0));
                 push(HEX, count);
             }
         }
-        (Shape::Bool, _) => {
+        (Shape::Bool, Spec::Default) => {
             push("ft", 1);
             steps.push(Step::Many(Set::of("alserue")));
         }
-        (Shape::Text, _) => {
+        (Shape::Text, Spec::Default) => {
             let ending = match next {
                 Some(Part::Literal(literal)) => literal.chars().next(),
                 _ => None,
             };
             steps.push(Step::Many(ending.map_or(Set::ALL, |ending| Set::ALL.without(ending))));
         }
-        (Shape::Bytes | Shape::Opaque | Shape::Unsupported(_), _) => steps.push(Step::Many(Set::ALL)),
+        (Shape::Bytes | Shape::Opaque | Shape::Unsupported(_), Spec::Default) => steps.push(Step::Many(Set::ALL)),
     }
 }
 

@@ -1,11 +1,9 @@
 //! The struct of the design: rows, keys, lookups, ranges and patches.
 
 use bytes::Bytes;
-use table_core::keys::KeyRange;
-use table_core::{
-    Action, DynamicEntity, ETag, Entity, EntityKey, ErrorKind, FromRow, IfMatch, Patch, Query, Timestamp, Value,
-    Versioned,
-};
+use table_core::{Action, Entity, EntityKey, ErrorKind, FromRow, IfMatch, Patch, Query, Value, Versioned};
+
+use crate::{names, range, stored};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(name = "Employee", version = 2, partition = "{department}", row = "empid_{id:06}")]
@@ -37,38 +35,15 @@ fn jones() -> Employee {
     }
 }
 
-/// A row as a store gives it back.
-fn stored(mut row: DynamicEntity) -> DynamicEntity {
-    row.etag = Some(ETag::from_timestamp(Timestamp::UNIX_EPOCH));
-    row
-}
-
-fn names(row: &DynamicEntity) -> Vec<&str> {
-    row.properties.iter().map(|(name, _)| name.as_str()).collect()
-}
-
-/// The one range that a query reads.
-fn range<E: FromRow>(query: Query<E>) -> KeyRange {
-    let explain = query.explain().unwrap();
-    let [step] = explain.steps() else { panic!("one range") };
-    step.range.clone()
-}
-
 #[test]
 fn the_row_holds_what_the_key_does_not() {
     let row = jones().to_row().unwrap();
     assert_eq!(row.key, EntityKey::parse("Sales", "empid_000223").unwrap());
-    assert_eq!(
-        names(&row),
-        ["Age", "Email", "EntityType", "EntityVersion", "FirstName", "LastName", "Skills"]
-    );
+    assert_eq!(names(&row), ["Age", "Email", "EntityType", "EntityVersion", "FirstName", "LastName", "Skills"]);
     assert_eq!(row.get("EntityType"), Some(&Value::from("Employee")));
     assert_eq!(row.get("EntityVersion"), Some(&Value::Int32(2)));
     assert_eq!(row.get("Skills"), Some(&Value::from(r#"["rust","chess"]"#)));
-    assert_eq!(
-        Employee::SCHEMA.properties,
-        ["FirstName", "LastName", "Age", "Email", "Skills", "Photo"]
-    );
+    assert_eq!(Employee::SCHEMA.properties, ["FirstName", "LastName", "Age", "Email", "Skills", "Photo"]);
 }
 
 #[test]
@@ -92,10 +67,7 @@ fn a_row_comes_back_with_the_keys_of_its_copies() {
 #[test]
 fn a_copy_holds_its_fields_and_leads_back_to_its_source() {
     let row = stored(jones().index_row(0).unwrap().unwrap());
-    assert_eq!(
-        names(&row),
-        ["EntityType", "EntityVersion", "FirstName", "Id", "LastName", "RowKind"]
-    );
+    assert_eq!(names(&row), ["EntityType", "EntityVersion", "FirstName", "Id", "LastName", "RowKind"]);
     assert!(EmployeeByEmail::recognizes(&row));
     assert!(!Employee::recognizes(&row));
     assert!(!EmployeeByLastName::recognizes(&row));
@@ -109,20 +81,12 @@ fn a_copy_holds_its_fields_and_leads_back_to_its_source() {
     let copy = EmployeeByLastName::from_row(row).unwrap().into_value();
     assert_eq!(
         copy,
-        EmployeeByLastName {
-            department: "Sales".into(),
-            id: 223,
-            first_name: "Jo".into(),
-            last_name: "Jones".into()
-        }
+        EmployeeByLastName { department: "Sales".into(), id: 223, first_name: "Jo".into(), last_name: "Jones".into() }
     );
     assert_eq!(EmployeeByLastName::row_prefix(), "lname_");
 
     let row = stored(jones().index_row(2).unwrap().unwrap());
-    assert_eq!(
-        names(&row),
-        ["Department", "EntityType", "EntityVersion", "FirstName", "Id", "LastName", "RowKind"]
-    );
+    assert_eq!(names(&row), ["Department", "EntityType", "EntityVersion", "FirstName", "Id", "LastName", "RowKind"]);
     let copy = EmployeeByDirectory::from_row(row).unwrap();
     assert_eq!(copy.source_key().resolve().unwrap(), jones().entity_key().unwrap());
     assert_eq!(jones().index_row(3).unwrap(), None);
@@ -178,7 +142,8 @@ fn ranges_by_leading_parts() {
 
 #[test]
 fn a_patch_names_only_what_it_changes() {
-    let patch: Patch<Employee> = Employee::patch(Employee::key("Sales", 223)).age(42).photo(Bytes::from_static(b"x")).into();
+    let patch: Patch<Employee> =
+        Employee::patch(Employee::key("Sales", 223)).age(42).photo(Bytes::from_static(b"x")).into();
     let operation = patch.into_operation().unwrap();
     let Action::Merge(row, if_match) = operation.action() else { panic!("a patch is a merge") };
     assert_eq!(names(row), ["Age", "Photo"]);
