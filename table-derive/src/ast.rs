@@ -137,22 +137,13 @@ pub(crate) fn named_fields<'a>(
     errors: &mut Errors,
 ) -> Option<Vec<Field<'a>>> {
     refuse_lifetimes(input, errors);
-    match &input.data {
-        Data::Struct(data) => match &data.fields {
-            Fields::Named(named) => {
-                Some(named.named.iter().filter_map(|field| Field::parse(field, case, errors)).collect())
-            }
-            _ => {
-                errors.add(&input.ident, format!("`{derive}` needs a struct with named fields"));
-                None
-            }
-        },
-        _ => {
-            let hint = if derive == "Entity" { "; derive `EntitySet` for an enum of entities" } else { "" };
-            errors.add(&input.ident, format!("`{derive}` needs a struct with named fields{hint}"));
-            None
-        }
+    if let Data::Struct(syn::DataStruct { fields: Fields::Named(named), .. }) = &input.data {
+        return Some(named.named.iter().filter_map(|field| Field::parse(field, case, errors)).collect());
     }
+    let set = derive == "Entity" && matches!(input.data, Data::Enum(_));
+    let hint = if set { "; derive `EntitySet` for an enum of entities" } else { "" };
+    errors.add(&input.ident, format!("`{derive}` needs a struct with named fields{hint}"));
+    None
 }
 
 /// What is read from a store owns its data.
@@ -173,12 +164,12 @@ impl<'a> Entity<'a> {
     pub(crate) fn parse(input: &'a DeriveInput, errors: &mut Errors) -> Option<Self> {
         let attrs = Container::parse(input, errors);
         let fields = named_fields(input, "Entity", attrs.case.unwrap_or_default(), errors)?;
-        let mut template = |text: &Option<LitStr>, name: &str| match text {
-            Some(text) => Template::parse(text, &fields, errors),
-            None => {
-                errors.add(&input.ident, format!("the entity needs a {name} key: `#[entity({name} = \"...\")]`"));
-                Template::missing()
+        let mut template = |text: &Option<LitStr>, name: &str| {
+            if let Some(text) = text {
+                return Template::parse(text, &fields, errors);
             }
+            errors.add(&input.ident, format!("the entity needs a {name} key: `#[entity({name} = \"...\")]`"));
+            Template::missing()
         };
         let key = Key { partition: template(&attrs.partition, "partition"), row: template(&attrs.row, "row") };
         let indexes = input

@@ -62,25 +62,21 @@ pub(crate) fn text(item: &Meta, errors: &mut Errors) -> Option<LitStr> {
 /// The path in `name = "..."`.
 pub(crate) fn path(item: &Meta, errors: &mut Errors) -> Option<Path> {
     let text = text(item, errors)?;
-    match text.parse_with(Path::parse_mod_style) {
-        Ok(path) => Some(path),
-        Err(_) => {
-            errors.add(&text, format!("`{}` needs a path, as in `\"module::name\"`", name(item)));
-            None
-        }
+    let path = text.parse_with(Path::parse_mod_style).ok();
+    if path.is_none() {
+        errors.add(&text, format!("`{}` needs a path, as in `\"module::name\"`", name(item)));
     }
+    path
 }
 
 /// The identifier in `name = "..."`.
 pub(crate) fn ident(item: &Meta, errors: &mut Errors) -> Option<Ident> {
     let text = text(item, errors)?;
-    match text.parse::<Ident>() {
-        Ok(ident) => Some(ident),
-        Err(_) => {
-            errors.add(&text, format!("`{}` needs the name of an item, as in `\"find\"`", name(item)));
-            None
-        }
+    let ident = text.parse::<Ident>().ok();
+    if ident.is_none() {
+        errors.add(&text, format!("`{}` needs the name of an item, as in `\"find\"`", name(item)));
     }
+    ident
 }
 
 /// The number of `name = 2`.

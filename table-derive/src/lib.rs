@@ -108,6 +108,5 @@ fn default_krate() -> Path {
 }
 
 fn with_errors(errors: Errors, fallback: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
-    let errors = errors.into_tokens();
-    quote::quote!(#errors #fallback)
+    errors.into_tokens().into_iter().chain(fallback).collect()
 }

@@ -133,7 +133,9 @@ pub(crate) fn suggestion<'a>(name: &str, choices: impl IntoIterator<Item = &'a s
         .max_by(|a, b| a.0.total_cmp(&b.0));
     match nearest {
         Some((_, choice)) => format!("; did you mean `{choice}`?"),
-        None if choices.is_empty() => String::new(),
+        None if choices.len() < 2 => {
+            choices.first().map(|only| format!("; the only one is `{only}`")).unwrap_or_default()
+        }
         None => format!("; there are {}", list(&choices)),
     }
 }
@@ -170,5 +172,6 @@ mod tests {
     fn a_near_miss_is_suggested_and_a_far_one_gets_the_choices() {
         assert_eq!(suggestion("departmnt", ["department", "id"]), "; did you mean `department`?");
         assert_eq!(suggestion("zzz", ["department", "id"]), "; there are `department`, `id`");
+        assert_eq!(suggestion("zzz", ["id"]), "; the only one is `id`");
     }
 }

@@ -80,14 +80,12 @@ fn texts<'a>(
 }
 
 fn newtype<'a>(input: &DeriveInput, fields: &'a Fields, errors: &mut Errors) -> Option<Property<'a>> {
-    match (fields.members().next(), fields.iter().next(), fields.len()) {
-        (Some(member), Some(field), 1) => Some(Property::Newtype(member, &field.ty)),
-        _ => {
-            errors.add(
-                &input.ident,
-                "`Property` needs a C-like enum or a struct of one field; derive `Flatten` for a struct of several",
-            );
-            None
-        }
+    if let (Some(member), Some(field), 1) = (fields.members().next(), fields.iter().next(), fields.len()) {
+        return Some(Property::Newtype(member, &field.ty));
     }
+    errors.add(
+        &input.ident,
+        "`Property` needs a C-like enum or a struct of one field; derive `Flatten` for a struct of several",
+    );
+    None
 }

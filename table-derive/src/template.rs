@@ -105,22 +105,18 @@ enum Piece {
 fn pieces(text: &str) -> Vec<Result<Piece, String>> {
     let mut pieces = Vec::new();
     let mut rest = text;
-    while let Some(first) = rest.chars().next() {
+    while !rest.is_empty() {
         let (piece, after) = if let Some(after) = rest.strip_prefix("{{") {
             (Ok(Piece::Literal("{".to_owned())), after)
         } else if let Some(after) = rest.strip_prefix("}}") {
             (Ok(Piece::Literal("}".to_owned())), after)
         } else if let Some(after) = rest.strip_prefix('}') {
             (Err("a `}` stands alone in the key template; write `}}` for a brace".to_owned()), after)
-        } else if first == '{' {
-            let inside = rest.strip_prefix('{').unwrap_or_default();
-            match inside.split_once('}') {
-                Some((inside, after)) => (Ok(Piece::Placeholder(inside.to_owned())), after),
-                None => {
-                    let message = format!("the placeholder `{rest}` is never closed; write `{{{{` for a brace");
-                    (Err(message), "")
-                }
-            }
+        } else if let Some(inside) = rest.strip_prefix('{') {
+            let unclosed = || (Err(format!("the placeholder `{rest}` is never closed; write `{{{{` for a brace")), "");
+            inside
+                .split_once('}')
+                .map_or_else(unclosed, |(inside, after)| (Ok(Piece::Placeholder(inside.to_owned())), after))
         } else {
             let end = rest.find(['{', '}']).unwrap_or(rest.len());
             let (literal, after) = rest.split_at(end);

@@ -18,11 +18,13 @@ pub fn text(value: &str) -> Result<KeyValue<'_>> {
 }
 
 /// The bound of a range of key parts.
+#[must_use]
 pub fn bound<'v, T: KeyPart>(name: &'static str, bound: Bound<&'v T>) -> Bound<Result<KeyValue<'v>>> {
     bound.map(|value| part(name, value))
 }
 
 /// The bound of a range of texts.
+#[must_use]
 pub fn text_bound<'v>(bound: Bound<&&'v str>) -> Bound<Result<KeyValue<'v>>> {
     bound.map(|value| text(value))
 }
@@ -33,7 +35,7 @@ pub fn from_key<T: KeyPart>(name: &'static str, value: KeyValue<'_>) -> Result<T
 }
 
 /// The values, or the first error.
-fn settle<'v, const N: usize>(values: [Result<KeyValue<'v>>; N]) -> Result<[KeyValue<'v>; N]> {
+fn settle<const N: usize>(values: [Result<KeyValue<'_>>; N]) -> Result<[KeyValue<'_>; N]> {
     let mut settled = std::array::from_fn(|_| KeyValue::Lost);
     for (slot, value) in settled.iter_mut().zip(values) {
         *slot = value?;

@@ -182,7 +182,7 @@ mod tests {
     fn every_reserved_name_is_refused() {
         let names = crate::reserved::NAMES;
         let all: Vec<&str> =
-            crate::names::SYSTEM_PROPERTIES.into_iter().chain(names.iter().map(|name| name.as_str())).collect();
+            crate::names::SYSTEM_PROPERTIES.into_iter().chain(names.iter().map(crate::PropertyName::as_str)).collect();
         assert_eq!(all, RESERVED);
     }
 

@@ -210,11 +210,9 @@ fn schema_constant(context: &Context<'_>) -> TokenStream {
 fn index_schema(context: &Context<'_>, index: &Index) -> TokenStream {
     let Context { krate, entity } = context;
     let name = names::plain(&index.name);
-    let option = |value: Option<TokenStream>| {
-        value.map_or_else(|| quote!(::core::option::Option::None), |value| quote!(::core::option::Option::Some(#value)))
-    };
-    let table = option(index.table.as_ref().map(|table| quote!(#table)));
-    let partition = option(index.own_partition.then(|| keys::template(krate, &index.key.partition, &entity.fields)));
+    let table = super::option(index.table.as_ref().map(|table| quote!(#table)));
+    let partition =
+        super::option(index.own_partition.then(|| keys::template(krate, &index.key.partition, &entity.fields)));
     let row = keys::template(krate, &index.key.row, &entity.fields);
     let unique = entity.is_unique(index);
     let properties = codec::property_names(krate, &entity.fields, &entity.copy_stored(index));

@@ -8,6 +8,9 @@ use syn::{DeriveInput, Path};
 /// `Entity` that is never run.
 pub(crate) fn broken_entity(input: &DeriveInput, krate: &Path) -> TokenStream {
     let row = broken_row(input, krate);
+    if row.is_empty() {
+        return row;
+    }
     let ident = &input.ident;
     let (impl_generics, parameters, where_clause) = input.generics.split_for_impl();
     quote! {

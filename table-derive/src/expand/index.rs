@@ -19,7 +19,7 @@ pub(super) fn indexes(context: &Context<'_>) -> (Vec<TokenStream>, Vec<TokenStre
         let (copy, lookup) = (one.copy_struct(), one.lookup());
         all.0.push(quote!(#copy #range_types));
         all.1.push(quote!(#lookup #range_function));
-        all.2.push(one.from_row());
+        all.2.push(one.row_impl());
     }
     all
 }
@@ -54,10 +54,7 @@ impl OneIndex<'_> {
     }
 
     fn table(&self) -> TokenStream {
-        match &self.index.table {
-            Some(table) => quote!(::core::option::Option::Some(#table)),
-            None => quote!(::core::option::Option::None),
-        }
+        super::option(self.index.table.as_ref().map(|table| quote!(#table)))
     }
 
     fn copy_struct(&self) -> TokenStream {
@@ -104,7 +101,7 @@ impl OneIndex<'_> {
         }
     }
 
-    fn from_row(&self) -> TokenStream {
+    fn row_impl(&self) -> TokenStream {
         let Self { context, index, position, .. } = self;
         let Context { krate, entity } = context;
         let (copy_type, schema) = (self.copy_type(), context.schema());

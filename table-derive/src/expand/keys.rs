@@ -1,7 +1,7 @@
 //! Key templates, key constructors and the values that fill them.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Path;
 
 use super::Context;
@@ -13,6 +13,7 @@ use crate::template::{Part, Spec, Template};
 pub(super) fn template(krate: &Path, template: &Template, fields: &[Field<'_>]) -> TokenStream {
     // The constants check what the macro cannot see, and point at the template when they fail.
     let span = template.text.span();
+    let krate = &at_span(krate, span);
     let parts = template.with_next().filter_map(|(part, next)| match part {
         Part::Literal(literal) => Some(quote!(#krate::keys::TemplatePart::Literal(#literal))),
         Part::Field { field, spec } => {
@@ -22,10 +23,7 @@ pub(super) fn template(krate: &Path, template: &Template, fields: &[Field<'_>]) 
                 Some(Part::Literal(literal)) => literal.chars().next(),
                 _ => None,
             };
-            let ending = ending.map_or_else(
-                || quote!(::core::option::Option::None),
-                |ending| quote!(::core::option::Option::Some(#ending)),
-            );
+            let ending = super::option(ending.map(|ending| quote!(#ending)));
             Some(quote_spanned! {span=>
                 #krate::keys::TemplatePart::Field {
                     name: #name,
@@ -37,7 +35,16 @@ pub(super) fn template(krate: &Path, template: &Template, fields: &[Field<'_>]) 
     quote_spanned!(span=> #krate::keys::KeyTemplate::new(&[#(#parts),*]))
 }
 
-fn spec_tokens(krate: &Path, spec: &Spec) -> TokenStream {
+/// The path as if it were written at another place.
+fn at_span(path: &Path, span: Span) -> TokenStream {
+    let moved = |mut token: TokenTree| {
+        token.set_span(span.resolved_at(token.span()));
+        token
+    };
+    path.to_token_stream().into_iter().map(moved).collect()
+}
+
+fn spec_tokens(krate: &TokenStream, spec: &Spec) -> TokenStream {
     match spec {
         Spec::Default => quote!(#krate::keys::PartSpec::Default),
         Spec::Width(width) => quote!(#krate::keys::PartSpec::Width(#width)),

@@ -80,6 +80,11 @@ impl<'e> Context<'e> {
     }
 }
 
+/// An `Option` as the generated code writes it.
+fn option(value: Option<TokenStream>) -> TokenStream {
+    value.map_or_else(|| quote!(::core::option::Option::None), |value| quote!(::core::option::Option::Some(#value)))
+}
+
 /// The parameters without their defaults, which only a type's definition may have.
 fn without_defaults(generics: &Generics) -> Generics {
     let mut generics = generics.clone();

@@ -8,10 +8,8 @@ use crate::template::{Part, Spec, Template, can_terminate, is_key_char};
 
 /// Checks the primary key.
 pub(super) fn check_primary(entity: &Entity<'_>, errors: &mut Errors) {
-    for template in [&entity.key.partition, &entity.key.row] {
-        check_template(template, &entity.fields, errors);
-    }
-    check_reserved(&entity.key.row, errors);
+    check_template(&entity.key.partition, &entity.fields, errors);
+    check_row(&entity.key.row, &entity.fields, errors);
     for position in entity.key.fields() {
         if let Some(field) = entity.fields.get(position).filter(|field| field.optional && field.is_property()) {
             let template = if entity.key.row.fields().any(|(each, _)| each == position) {
@@ -35,23 +33,23 @@ pub(super) fn check_index(entity: &Entity<'_>, index: &Index, errors: &mut Error
     if index.own_partition {
         check_template(&index.key.partition, &entity.fields, errors);
     }
-    check_template(&index.key.row, &entity.fields, errors);
-    check_reserved(&index.key.row, errors);
+    check_row(&index.key.row, &entity.fields, errors);
 }
 
-fn check_reserved(row: &Template, errors: &mut Errors) {
-    if let Some(Part::Literal(literal)) = row.parts.first()
-        && literal.starts_with('~')
-    {
-        errors.add(&row.text, "row keys that begin with `~` are reserved; begin with another character");
+fn check_row(row: &Template, fields: &[Field<'_>], errors: &mut Errors) {
+    match row.parts.first() {
+        Some(Part::Literal(literal)) if literal.starts_with('~') => {
+            errors.add(&row.text, "row keys that begin with `~` are reserved; begin with another character");
+        }
+        _ => check_template(row, fields, errors),
     }
 }
 
 fn check_template(template: &Template, fields: &[Field<'_>], errors: &mut Errors) {
     let mut seen: Vec<usize> = Vec::new();
-    for (at, (part, next)) in template.with_next().enumerate() {
+    for (part, next) in template.with_next() {
         match part {
-            Part::Literal(literal) => check_literal(template, at, literal, errors),
+            Part::Literal(literal) => check_literal(template, literal, errors),
             Part::Field { field: position, spec } => {
                 let Some(field) = fields.get(*position) else { continue };
                 if seen.contains(position) {
@@ -70,14 +68,14 @@ fn check_template(template: &Template, fields: &[Field<'_>], errors: &mut Errors
     }
 }
 
-fn check_literal(template: &Template, at: usize, literal: &str, errors: &mut Errors) {
+fn check_literal(template: &Template, literal: &str, errors: &mut Errors) {
     if let Some(found) = literal.chars().find(|each| !is_key_char(*each)) {
         errors.add(
             &template.text,
             format!("a key must not hold {found:?}: `/`, `\\`, `#`, `?` and control characters are not allowed"),
         );
     }
-    if at > 0 && literal.starts_with('~') {
+    if literal.starts_with('~') {
         errors.add(&template.text, "a literal in a key template must not begin with `~`, which marks escapes");
     }
 }

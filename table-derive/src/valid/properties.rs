@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use proc_macro2::TokenTree;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Generics, Type};
 
@@ -43,8 +43,7 @@ fn report(field: &Field<'_>, problem: String, errors: &mut Errors) {
 fn check_type(field: &Field<'_>, generics: &Generics, errors: &mut Errors) {
     match (&field.storage, field.shape) {
         (Storage::Property, Shape::Unsupported(hint)) => {
-            let ty = field.inner.to_token_stream().to_string().replace(' ', "");
-            errors.add(field.inner, format!("`{ty}` cannot be a property: {hint}"));
+            errors.add(field.inner, format!("this type cannot be a property: {hint}"));
         }
         (Storage::Flatten(prefix), shape) => {
             if !matches!(shape, Shape::Opaque) {
@@ -69,14 +68,15 @@ fn mentions(ty: &Type, generics: &Generics) -> bool {
         .map(|parameter| parameter.ident.to_string())
         .chain(generics.const_params().map(|parameter| parameter.ident.to_string()))
         .collect();
-    fn any(tokens: proc_macro2::TokenStream, names: &[String]) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Ident(ident) => names.contains(&ident.to_string()),
-            TokenTree::Group(group) => any(group.stream(), names),
-            _ => false,
-        })
-    }
-    any(ty.to_token_stream(), &parameters)
+    any_of(ty.to_token_stream(), &parameters)
+}
+
+fn any_of(tokens: TokenStream, names: &[String]) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => names.contains(&ident.to_string()),
+        TokenTree::Group(group) => any_of(group.stream(), names),
+        _ => false,
+    })
 }
 
 /// Checks that the column constants can be told apart.

@@ -1,4 +1,5 @@
 //! What the derive macros generate, on rows and on queries.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::needless_pass_by_value, reason = "helpers of tests")]
 
 mod entity;
 mod fields;

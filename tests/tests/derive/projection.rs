@@ -1,7 +1,7 @@
 //! Smaller structs that are read from an entity's rows.
 
 use table_core::store::Selection;
-use table_core::{Entity, ErrorKind, FromRow, Projection};
+use table_core::{Entity, ErrorKind, FromRow, Projection, PropertyName};
 
 use crate::stored;
 
@@ -44,7 +44,7 @@ fn employee() -> Employee {
 #[test]
 fn fields_come_from_the_key_and_from_selected_properties() {
     let Selection::Only(names) = Card::selection() else { panic!("a projection selects") };
-    let names: Vec<_> = names.iter().map(|name| name.as_str()).collect();
+    let names: Vec<_> = names.iter().map(PropertyName::as_str).collect();
     assert_eq!(names, ["GivenName", "Age", "Skills", "Type", "EntityType", "EntityVersion", "RowKind"]);
     assert_eq!(Card::row_prefix(), "empid_");
 

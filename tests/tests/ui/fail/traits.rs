@@ -1,19 +1,6 @@
-use table_core::{Entity, Flatten, Table};
+use table_core::{Entity, Unindexed};
 
 struct Plain;
-
-#[derive(Entity)]
-#[entity(partition = "p", row = "{id}")]
-struct NoProperty {
-    id: u32,
-    plain: Plain,
-}
-
-#[derive(Entity)]
-#[entity(partition = "p", row = "{plain}")]
-struct NoKey {
-    plain: Plain,
-}
 
 #[derive(Entity)]
 #[entity(partition = "p", row = "{id}")]
@@ -23,25 +10,21 @@ struct NoFlatten {
     plain: Plain,
 }
 
-#[derive(Flatten)]
-struct NoJson {
-    #[entity(json)]
-    plain: Plain,
-}
-
 #[derive(Entity)]
-#[entity(partition = "p", row = "r_{id}")]
-#[index(email, row = "e_{email}", include())]
+#[entity(partition = "{department}", row = "r_{id}")]
+#[index(email, row = "e_{email}_{id}", include())]
 struct Indexed {
+    department: String,
     id: u32,
     email: String,
     age: i32,
 }
 
-async fn write(table: &Table, indexed: &Indexed) {
-    let _ = table.insert(indexed).await;
-    let _ = Indexed::patch(Indexed::key(1)).age(2).email("x");
-    let _ = Indexed::range().id(1).id(2);
-}
+fn write_alone<E: Unindexed>() {}
 
-fn main() {}
+fn main() {
+    write_alone::<Indexed>();
+    let _ = Indexed::patch(Indexed::key("d", 1)).age(2).email("x");
+    let _ = Indexed::range("d").id(1).id(2);
+    let _ = Indexed::range_by_email("d").email_range("a".."b");
+}

@@ -86,7 +86,7 @@ struct Name {
 
 fn main() {
     let _ = Keyed { key: 5_u32 }.key();
-    let _ = Keyed::<u32>::at(5);
+    let _ = Keyed::<u32>::at(&5);
     let _ = (Photo(Vec::new()).0, Status::Active);
     fn uses(staff: Staff) -> Option<Name> {
         match staff {
