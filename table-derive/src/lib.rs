@@ -1,7 +1,7 @@
 //! Derive macros that turn plain structs into typed table entities.
 //!
 //! Use them through `table_core`, which re-exports and explains them. Each macro reads its input
-//! ([`ast`], [`attr`], [`template`]), checks it ([`valid`]) and writes code ([`expand`]). All
+//! (`ast`, `attr`, `template`), checks it (`valid`) and writes code (`expand`). All
 //! mistakes of a type are reported at once, each where it was made; the type then gets an
 //! implementation that is never run, so that its uses report nothing more.
 

@@ -117,7 +117,9 @@ pub(super) struct KeySource<'e> {
     pub(super) row: TokenStream,
 }
 
-/// Statements that take `key` and `properties` apart, and the fields that come of them.
+/// Statements that take `__key` and `__properties` apart, and the fields that come of them.
+///
+/// A default may be any function of the user's, so no local here has a name that one would have.
 pub(super) fn read(
     krate: &Path,
     fields: &[Field<'_>],
@@ -131,8 +133,8 @@ pub(super) fn read(
     let drain = drain(krate, fields, &stored);
     let (partition_template, row_template) = (&source.partition, &source.row);
     let statements = quote! {
-        let #partition = #krate::__private::decode(#partition_template, key.partition.as_str())?;
-        let #row = #krate::__private::decode(#row_template, key.row.as_str())?;
+        let #partition = #krate::__private::decode(#partition_template, __key.partition.as_str())?;
+        let #row = #krate::__private::decode(#row_template, __key.row.as_str())?;
         #drain
     };
     let fields = of(fields, given).map(|(position, field)| {
@@ -140,16 +142,16 @@ pub(super) fn read(
         let value = match &field.storage {
             Storage::Skip => quote!(::core::default::Default::default()),
             Storage::Flatten(_) => {
-                let flat = format_ident!("flat_{position}");
+                let flat = format_ident!("__flat_{position}");
                 quote!(#flat.read()?)
             }
             _ if bound.contains(&position) => {
-                let part = format_ident!("part_{position}");
+                let part = format_ident!("__part_{position}");
                 let value = quote!(#krate::__private::from_key::<#inner>(#name, #part)?);
                 if field.optional { quote!(::core::option::Option::Some(#value)) } else { value }
             }
             _ => {
-                let value = format_ident!("value_{position}");
+                let value = format_ident!("__value_{position}");
                 read_field(krate, field, &quote!(#property), &quote!(#value))
             }
         };
@@ -165,7 +167,7 @@ fn pattern(template: &Template, given: &[usize], bound: &mut Vec<usize>) -> Toke
         .map(|(field, spec)| {
             if spec.is_exact() && given.contains(&field) && !bound.contains(&field) {
                 bound.push(field);
-                let part = format_ident!("part_{field}");
+                let part = format_ident!("__part_{field}");
                 quote!(#part)
             } else {
                 quote!(_)
@@ -177,9 +179,9 @@ fn pattern(template: &Template, given: &[usize], bound: &mut Vec<usize>) -> Toke
 
 /// Takes the properties out one by one; those of no field are dropped.
 fn drain(krate: &Path, fields: &[Field<'_>], stored: &[usize]) -> TokenStream {
-    let slots: Vec<Ident> = plain(fields, stored).map(|(position, _)| format_ident!("value_{position}")).collect();
+    let slots: Vec<Ident> = plain(fields, stored).map(|(position, _)| format_ident!("__value_{position}")).collect();
     let names = plain(fields, stored).map(|(_, field)| &field.property);
-    let flats: Vec<Ident> = flat(fields, stored).map(|(position, _)| format_ident!("flat_{position}")).collect();
+    let flats: Vec<Ident> = flat(fields, stored).map(|(position, _)| format_ident!("__flat_{position}")).collect();
     let flat_names = flat(fields, stored).map(|(position, _)| flat_names(position));
     if slots.is_empty() && flats.is_empty() {
         return TokenStream::new();
@@ -198,7 +200,7 @@ fn drain(krate: &Path, fields: &[Field<'_>], stored: &[usize]) -> TokenStream {
     quote! {
         #(let mut #slots = ::core::option::Option::None;)*
         #(let mut #flats = #krate::__private::Flat::new(#flat_names);)*
-        for (name, value) in properties.drain() {
+        for (name, value) in __properties.drain() {
             match name.as_str() {
                 #(#names => #slots = ::core::option::Option::Some(value),)*
                 #rest

@@ -51,7 +51,7 @@ fn from_row(context: &Context<'_>) -> TokenStream {
     let (this, schema) = (context.this(), context.schema());
     let (impl_generics, _, where_clause) = context.generics().split_for_impl();
     let given: Vec<usize> = (0..entity.fields.len()).collect();
-    let source = KeySource { key: &entity.key, partition: quote!(&schema.partition), row: quote!(&schema.row) };
+    let source = KeySource { key: &entity.key, partition: quote!(&#schema.partition), row: quote!(&#schema.row) };
     let (statements, fields) = codec::read(krate, &entity.fields, &given, &source);
     let prefix = quote!(#schema.row.literal_prefix());
     let (prefix, old_recognizes, old_reads) = match &entity.attrs.upgrade_from {
@@ -62,8 +62,8 @@ fn from_row(context: &Context<'_>) -> TokenStream {
                 || (#krate::Schema::version_of(row) < #schema.version && <#old as #krate::FromRow>::recognizes(row))
             },
             quote! {
-                if #krate::Schema::version_of(&row) < schema.version {
-                    let old = <#old as #krate::FromRow>::from_row(row)?;
+                if #krate::Schema::version_of(&__row) < #schema.version {
+                    let old = <#old as #krate::FromRow>::from_row(__row)?;
                     return ::core::result::Result::Ok(old.map(<Self as ::core::convert::From<#old>>::from));
                 }
             },
@@ -80,11 +80,10 @@ fn from_row(context: &Context<'_>) -> TokenStream {
                 #schema.recognizes(row) #old_recognizes
             }
 
-            fn from_row(row: #krate::DynamicEntity) -> #krate::Result<#krate::Versioned<Self>> {
-                let schema = #schema;
-                #krate::__private::check_version(schema, &row)?;
+            fn from_row(__row: #krate::DynamicEntity) -> #krate::Result<#krate::Versioned<Self>> {
+                #krate::__private::check_version(#schema, &__row)?;
                 #old_reads
-                #krate::__private::read_entity(row, |key, properties| {
+                #krate::__private::read_entity(__row, |__key, __properties| {
                     #statements
                     ::core::result::Result::Ok(Self { #(#fields),* })
                 })
@@ -122,8 +121,7 @@ fn implementation(context: &Context<'_>) -> TokenStream {
             const SCHEMA: &'static #krate::Schema = &#constant;
 
             fn entity_key(&self) -> #krate::Result<#krate::EntityKey> {
-                let schema = #schema;
-                #krate::__private::entity_key(&schema.partition, #partition, &schema.row, #row)
+                #krate::__private::entity_key(&#schema.partition, #partition, &#schema.row, #row)
             }
 
             fn write_properties(&self, properties: &mut #krate::Properties) -> #krate::Result<()> {

@@ -19,19 +19,19 @@ pub(crate) fn flatten(input: &DeriveInput, krate: &Path, fields: &[Field<'_>]) -
     let names = codec::property_names(krate, fields, &all);
     let plain: Vec<&Field<'_>> = codec::plain(fields, &all).map(|(_, field)| field).collect();
     let nested: Vec<&Field<'_>> = fields.iter().filter(|field| matches!(field.storage, Storage::Flatten(_))).collect();
-    let name = |at: usize| quote!(#krate::__private::name(names, #at));
+    let name = |at: usize| quote!(#krate::__private::name(__names, #at));
 
     let writes = plain.iter().enumerate().map(|(at, field)| codec::write_field(krate, field, &name(at)));
     let nested_writes = nested.iter().enumerate().map(|(at, field)| {
         let (ident, ty) = (field.ident, field.ty);
         let (start, count) = stretch(krate, &plain, &nested, at);
         quote! {
-            <#ty as #krate::Flatten>::write(&self.#ident, #krate::__private::slice(names, #start, #count), properties)?;
+            <#ty as #krate::Flatten>::write(&self.#ident, #krate::__private::slice(__names, #start, #count), properties)?;
         }
     });
     let reads = plain.iter().enumerate().map(|(at, field)| {
         let ident = field.ident;
-        let value = codec::read_field(krate, field, &name(at), &quote!(#krate::__private::take(values, #at)));
+        let value = codec::read_field(krate, field, &name(at), &quote!(#krate::__private::take(__values, #at)));
         quote!(#ident: #value)
     });
     let nested_reads = nested.iter().enumerate().map(|(at, field)| {
@@ -39,8 +39,8 @@ pub(crate) fn flatten(input: &DeriveInput, krate: &Path, fields: &[Field<'_>]) -
         let (start, count) = stretch(krate, &plain, &nested, at);
         quote! {
             #ident: <#ty as #krate::Flatten>::read(
-                #krate::__private::slice(names, #start, #count),
-                #krate::__private::slice_mut(values, #start, #count),
+                #krate::__private::slice(__names, #start, #count),
+                #krate::__private::slice_mut(__values, #start, #count),
             )?
         }
     });
@@ -59,7 +59,7 @@ pub(crate) fn flatten(input: &DeriveInput, krate: &Path, fields: &[Field<'_>]) -
 
                 fn write(
                     &self,
-                    names: &[&'static str],
+                    __names: &[&'static str],
                     properties: &mut #krate::Properties,
                 ) -> #krate::Result<()> {
                     #(#writes)*
@@ -68,8 +68,8 @@ pub(crate) fn flatten(input: &DeriveInput, krate: &Path, fields: &[Field<'_>]) -
                 }
 
                 fn read(
-                    names: &[&'static str],
-                    values: &mut [::core::option::Option<#krate::Value>],
+                    __names: &[&'static str],
+                    __values: &mut [::core::option::Option<#krate::Value>],
                 ) -> #krate::Result<Self> {
                     ::core::result::Result::Ok(Self {
                         #(#reads,)*

@@ -94,8 +94,7 @@ impl OneIndex<'_> {
                 /// The key of the entity that this is a copy of.
                 #[must_use]
                 #vis fn source_key(&self) -> #krate::Key<#this> {
-                    let schema = #schema;
-                    #krate::Key::new(#krate::__private::entity_key(&schema.partition, #partition, &schema.row, #row))
+                    #krate::Key::new(#krate::__private::entity_key(&#schema.partition, #partition, &#schema.row, #row))
                 }
             }
         }
@@ -124,9 +123,9 @@ impl OneIndex<'_> {
                     #krate::__private::recognizes_copy(#schema, index, #partition, row)
                 }
 
-                fn from_row(row: #krate::DynamicEntity) -> #krate::Result<#krate::Versioned<Self>> {
-                    #krate::__private::check_version(#schema, &row)?;
-                    #krate::__private::read_row(row, |key, properties| {
+                fn from_row(__row: #krate::DynamicEntity) -> #krate::Result<#krate::Versioned<Self>> {
+                    #krate::__private::check_version(#schema, &__row)?;
+                    #krate::__private::read_row(__row, |__key, __properties| {
                         #statements
                         ::core::result::Result::Ok(Self { #(#fields),* })
                     })
@@ -164,9 +163,15 @@ impl OneIndex<'_> {
             #[doc = #doc]
             #[must_use]
             #vis fn #function(#(#parameters),*) -> #krate::Query<#copy_type> {
-                let partition = #krate::__private::partition_key(#partition_template, #partition);
-                let prefix = #krate::keys::KeyPrefix::new(partition, #row_template) #(.push(#pushes))*;
-                #krate::Query::in_range(prefix.finish()).in_table(#table)
+                #krate::Query::in_range(
+                    #krate::keys::KeyPrefix::new(
+                        #krate::__private::partition_key(#partition_template, #partition),
+                        #row_template,
+                    )
+                    #(.push(#pushes))*
+                    .finish(),
+                )
+                .in_table(#table)
             }
         }
     }

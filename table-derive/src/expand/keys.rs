@@ -116,8 +116,7 @@ pub(super) fn constructor(context: &Context<'_>) -> TokenStream {
         #[doc = #doc]
         #[must_use]
         #vis fn #function(#(#parameters),*) -> #krate::Key<Self> {
-            let schema = #schema;
-            #krate::Key::new(#krate::__private::entity_key(&schema.partition, #partition, &schema.row, #row))
+            #krate::Key::new(#krate::__private::entity_key(&#schema.partition, #partition, &#schema.row, #row))
         }
     }
 }

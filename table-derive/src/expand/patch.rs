@@ -31,11 +31,19 @@ pub(super) fn patch(context: &Context<'_>) -> (TokenStream, TokenStream) {
     let builder = context.named("Patch");
     let function = entity.attrs.patch_fn.clone().unwrap_or_else(|| format_ident!("patch"));
     let doc = format!("A partial update of an `{ident}`: only the fields that are named here are sent.");
+    let upgraded = entity.attrs.upgrade_from.as_ref().map(|_| {
+        quote! {
+            ///
+            /// Patch only rows that were written as the current version: one of an old version is
+            /// read through its old type, which does not know what was merged into it.
+        }
+    });
     let types = quote! {
         #[doc = #doc]
         ///
         /// A field that a key or an index copy holds has no method here: it takes the full
         /// read, change and write, which keeps the index in step.
+        #upgraded
         #[allow(dead_code)]
         #[must_use]
         #vis struct #builder #impl_generics (#krate::Patch<#this>) #where_clause;

@@ -26,7 +26,7 @@ pub(crate) fn projection(input: &DeriveInput, krate: &Path, projection: &Project
     });
     let reads = fields.iter().zip(&columns).map(|(field, function)| {
         let Projected { ident, name, default, .. } = field;
-        let read = quote!(#krate::__private::Source::read(&#function(), key, properties)?);
+        let read = quote!(#krate::__private::Source::read(&#function(), __key, __properties)?);
         let value = match default {
             _ if field.optional => read,
             Some(Fallback::Type) => quote!(#read.unwrap_or_default()),
@@ -54,9 +54,9 @@ pub(crate) fn projection(input: &DeriveInput, krate: &Path, projection: &Project
                     <#of as #krate::FromRow>::recognizes(row)
                 }
 
-                fn from_row(row: #krate::DynamicEntity) -> #krate::Result<#krate::Versioned<Self>> {
-                    #krate::__private::check_version(<#of as #krate::Entity>::SCHEMA, &row)?;
-                    #krate::__private::read_row(row, |key, properties| {
+                fn from_row(__row: #krate::DynamicEntity) -> #krate::Result<#krate::Versioned<Self>> {
+                    #krate::__private::check_version(<#of as #krate::Entity>::SCHEMA, &__row)?;
+                    #krate::__private::read_row(__row, |__key, __properties| {
                         ::core::result::Result::Ok(Self { #(#reads),* })
                     })
                 }

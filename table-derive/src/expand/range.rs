@@ -108,9 +108,8 @@ pub(super) fn builder(context: &Context<'_>, rows: &Rows<'_>) -> (TokenStream, T
     let begin = quote! {
         #[doc = #begin_doc]
         #vis fn #function(#(#arguments),*) -> #start {
-            let partition = #krate::__private::partition_key(#partition, #values);
             #builder {
-                prefix: #krate::keys::KeyPrefix::new(partition, #row),
+                prefix: #krate::keys::KeyPrefix::new(#krate::__private::partition_key(#partition, #values), #row),
                 entity: ::core::marker::PhantomData,
             }
         }

@@ -178,7 +178,7 @@ fn report(index: &Index, other: &str, errors: &mut Errors) {
     errors.add(
         &index.key.row.text,
         format!(
-            "a row of the index `{name}` could have the same key as one of {other} in the same table; begin its row key with a literal of its own, as in `{name}_`"
+            "a row of the index `{name}` could have the same key as one of {other} in the same table; begin each row key with a literal of its own, as in `{name}_`"
         ),
     );
 }

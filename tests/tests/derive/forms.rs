@@ -88,6 +88,51 @@ fn raw_identifiers_and_common_names_do_not_clash() {
     assert!(table_core::Patch::from(patch).into_operation().is_ok());
 }
 
+#[derive(Entity, Debug, PartialEq)]
+#[entity(partition = "{schema}_{index}", row = "r_{partition}-{row}-{key}")]
+#[index(prefix, row = "p_{prefix}_{partition}_{row}_{key}", include())]
+struct Locals {
+    schema: String,
+    index: u8,
+    partition: String,
+    row: u8,
+    key: String,
+    prefix: String,
+    #[entity(default = "properties")]
+    properties: i32,
+    #[entity(default = "key")]
+    value: i32,
+}
+
+fn properties() -> i32 {
+    5
+}
+
+fn key() -> i32 {
+    6
+}
+
+#[test]
+fn fields_and_defaults_may_be_named_as_anything() {
+    let locals = Locals {
+        schema: "s".into(),
+        index: 1,
+        partition: "p".into(),
+        row: 2,
+        key: "k".into(),
+        prefix: "x".into(),
+        properties: 5,
+        value: 6,
+    };
+    let mut row = stored(locals.to_row().unwrap());
+    row.properties.remove("Properties");
+    row.properties.remove("Value");
+    assert_eq!(*Locals::from_row(row).unwrap(), locals);
+    assert_eq!(Locals::key("s", 1, "p", 2, "k").resolve().unwrap(), locals.entity_key().unwrap());
+    assert!(range(Locals::by_prefix("s", 1, "x")).row.contains("p_x_p_002_k"));
+    assert!(range(Locals::range("s", 1).partition("p").row(2).key_prefix("k")).row.contains("r_p-002-k"));
+}
+
 mod reexport {
     pub(crate) use ::table_core as storage;
 }
