@@ -11,6 +11,7 @@ use super::{Context, keys, without_defaults};
 use crate::ast::Key;
 use crate::field::Field;
 use crate::shape::Shape;
+use crate::template::{Part, Spec};
 
 /// What a range builder is for: the primary rows, or the copies of an index.
 pub(super) struct Rows<'e> {
@@ -119,78 +120,84 @@ pub(super) fn builder(context: &Context<'_>, rows: &Rows<'_>) -> (TokenStream, T
 
 /// The methods that one row part has at its place.
 fn part_methods(context: &Context<'_>, rows: &Rows<'_>, at: usize) -> Option<TokenStream> {
-    let Context { krate, entity } = context;
-    let Rows { builder, read_as, key, table, .. } = rows;
-    let vis = context.vis();
-    let (position, spec) = key.row.fields().nth(at)?;
-    let field = entity.fields.get(position)?;
-    let Field { ident, inner, name, .. } = field;
-    let last = matches!(key.row.parts.last(), Some(crate::template::Part::Field { field, .. }) if *field == position);
-    let (here, next) = (at_count(context, builder, at), at_count(context, builder, at + 1));
+    let (position, spec) = rows.key.row.fields().nth(at)?;
+    let field = context.entity.fields.get(position)?;
+    let last = matches!(rows.key.row.parts.last(), Some(Part::Field { field, .. }) if *field == position);
+    let (here, next) = (at_count(context, &rows.builder, at), at_count(context, &rows.builder, at + 1));
     let generics = without_defaults(context.generics());
     let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let (krate, vis, builder, ident) = (&context.krate, context.vis(), &rows.builder, field.ident);
     let parameter = keys::parameter(field);
     let value = keys::parameter_value(krate, field);
-    let query = |range: TokenStream| quote!(#krate::Query::in_range(#range).in_table(#table));
-    let lossy = if spec.is_exact() { "" } else { " Times count as far as the key's calendar format tells them." };
-    let fix_doc = format!("Fixes the part `{name}`.");
-    let range_doc = format!("The rows whose `{name}` lies in a range, both ends by the part's order.{lossy}");
-    let prefix_doc = format!("The rows whose `{name}` begins with a text.");
-
-    let between = match field.shape {
-        Shape::Bool => None,
-        Shape::Text if !last => None,
-        Shape::Text => {
-            let body = query(quote! {
-                self.prefix.between(
-                    #krate::__private::text_bound(range.start_bound()),
-                    #krate::__private::text_bound(range.end_bound()),
-                )
-            });
-            Some((quote!(<'text>), quote!(impl #krate::__private::RangeBounds<&'text str>), body))
-        }
-        _ => {
-            let body = query(quote! {
-                self.prefix.between(
-                    #krate::__private::bound(#name, range.start_bound()),
-                    #krate::__private::bound(#name, range.end_bound()),
-                )
-            });
-            Some((TokenStream::new(), quote!(impl #krate::__private::RangeBounds<#inner>), body))
-        }
-    };
-    let between = between.map(|(lifetime, ty, body)| {
-        let method = format_ident!("{name}_range", span = ident.span());
-        quote! {
-            #[doc = #range_doc]
-            #[must_use]
-            #vis fn #method #lifetime (self, range: #ty) -> #krate::Query<#read_as> {
-                #body
-            }
-        }
-    });
-    let prefix = (field.shape == Shape::Text).then(|| {
-        let method = format_ident!("{name}_prefix", span = ident.span());
-        let body = query(quote!(self.prefix.text_prefix(prefix)));
-        quote! {
-            #[doc = #prefix_doc]
-            #[must_use]
-            #vis fn #method(self, prefix: &str) -> #krate::Query<#read_as> {
-                #body
-            }
-        }
-    });
+    let doc = format!("Fixes the part `{}`.", field.name);
+    let between = between_method(context, rows, field, spec, last);
+    let prefix = prefix_method(context, rows, field);
     Some(quote! {
         #[allow(dead_code)]
         #[automatically_derived]
         impl #impl_generics #here #where_clause {
-            #[doc = #fix_doc]
+            #[doc = #doc]
             #vis fn #ident(self, #parameter) -> #next {
                 #builder { prefix: self.prefix.push(#value), entity: ::core::marker::PhantomData }
             }
 
             #between
             #prefix
+        }
+    })
+}
+
+/// `id_range(...)`: not for a text that more parts follow, since those do not sort as their rows do.
+fn between_method(
+    context: &Context<'_>,
+    rows: &Rows<'_>,
+    field: &Field<'_>,
+    spec: &Spec,
+    last: bool,
+) -> Option<TokenStream> {
+    let krate = &context.krate;
+    let Rows { read_as, table, .. } = rows;
+    let Field { inner, name, .. } = field;
+    let text = field.shape == Shape::Text;
+    if field.shape == Shape::Bool || (text && !last) {
+        return None;
+    }
+    let (lifetime, ty) = if text { (quote!(<'text>), quote!(&'text str)) } else { (quote!(), quote!(#inner)) };
+    let bound = |end: TokenStream| {
+        if text {
+            quote!(#krate::__private::text_bound(range.#end()))
+        } else {
+            quote!(#krate::__private::bound(#name, range.#end()))
+        }
+    };
+    let (lower, upper) = (bound(quote!(start_bound)), bound(quote!(end_bound)));
+    let method = format_ident!("{name}_range", span = field.ident.span());
+    let lossy = if spec.is_exact() { "" } else { " Times count as far as the key's calendar format tells them." };
+    let doc = format!("The rows whose `{name}` lies in a range.{lossy}");
+    let vis = context.vis();
+    Some(quote! {
+        #[doc = #doc]
+        #[must_use]
+        #vis fn #method #lifetime (self, range: impl #krate::__private::RangeBounds<#ty>) -> #krate::Query<#read_as> {
+            #krate::Query::in_range(self.prefix.between(#lower, #upper)).in_table(#table)
+        }
+    })
+}
+
+/// `name_prefix(...)`, for a text.
+fn prefix_method(context: &Context<'_>, rows: &Rows<'_>, field: &Field<'_>) -> Option<TokenStream> {
+    if field.shape != Shape::Text {
+        return None;
+    }
+    let (krate, vis) = (&context.krate, context.vis());
+    let Rows { read_as, table, .. } = rows;
+    let method = format_ident!("{}_prefix", field.name, span = field.ident.span());
+    let doc = format!("The rows whose `{}` begins with a text.", field.name);
+    Some(quote! {
+        #[doc = #doc]
+        #[must_use]
+        #vis fn #method(self, prefix: &str) -> #krate::Query<#read_as> {
+            #krate::Query::in_range(self.prefix.text_prefix(prefix)).in_table(#table)
         }
     })
 }
