@@ -151,3 +151,31 @@ fn times_of_the_time_crate_stand_in_keys_too() {
     assert_eq!(*Event::from_row(row).unwrap(), event);
     assert!(OffsetDateTime::UNIX_EPOCH.to_key().is_ok());
 }
+
+#[test]
+fn a_part_that_loses_information_leaves_an_index_unique_unless_the_primary_key_loses_the_same() {
+    #[derive(Entity)]
+    #[entity(partition = "{at:%Y%m}", row = "id_{id}")]
+    #[index(same, row = "s_{kind}_{at:%Y%m}_{id}", include())]
+    #[index(exact, row = "e_{kind}_{at}_{id}", include())]
+    #[index(coarse, partition = "{kind}", row = "c_{at:%Y}_{id}", include())]
+    struct Event {
+        at: Timestamp,
+        id: u32,
+        kind: u8,
+    }
+    let unique: Vec<_> = Event::SCHEMA.indexes.iter().map(|index| (index.name, index.unique)).collect();
+    assert_eq!(unique, [("same", false), ("exact", false), ("coarse", true)]);
+}
+
+#[test]
+fn a_copy_is_told_by_its_mark_and_by_its_keys() {
+    let mut row = stored(reading().index_row(0).unwrap().unwrap());
+    assert!(ReadingByBatch::recognizes(&row));
+    let key = row.key.clone();
+    row.key.row = table_core::RowKey::new("elsewhere").unwrap();
+    assert!(!ReadingByBatch::recognizes(&row));
+    row.key = key;
+    row.key.partition = table_core::PartitionKey::new("elsewhere").unwrap();
+    assert!(!ReadingByBatch::recognizes(&row));
+}
