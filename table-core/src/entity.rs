@@ -35,6 +35,9 @@ pub trait FromRow: Sized + Send + 'static {
     }
 
     /// Whether a row is of this type. Queries skip the rows that are not.
+    ///
+    /// It looks at the keys and at the properties `EntityType`, `EntityVersion` and `RowKind` only,
+    /// since a query may have selected no others.
     fn recognizes(row: &DynamicEntity) -> bool;
 
     /// Reads a row, keeping its version and its keys.

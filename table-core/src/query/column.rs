@@ -120,7 +120,6 @@ impl<E, T> KeyColumn<E, T> {
 
 macro_rules! comparisons {
     ($($(#[$doc:meta])* $name:ident => $comparison:ident;)*) => {
-        #[expect(clippy::should_implement_trait, reason = "the operators' names in OData")]
         impl<E, T: Property> Column<E, T> {
             $($(#[$doc])* #[must_use] pub fn $name(&self, value: impl Operand<T>) -> Predicate<E> {
                 self.compare(Comparison::$comparison, value.property_value())
@@ -138,7 +137,6 @@ macro_rules! comparisons {
             }
         }
 
-        #[expect(clippy::should_implement_trait, reason = "the operators' names in OData")]
         impl<E, T: KeyPart> KeyColumn<E, T> {
             $($(#[$doc])* #[must_use] pub fn $name(&self, value: impl Operand<T>) -> Predicate<E> {
                 Predicate::key(self.field, Comparison::$comparison, value.key_value())

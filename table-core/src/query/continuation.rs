@@ -145,8 +145,9 @@ const CHECKSUM_BYTES: usize = 4;
 fn checksum(content: &[u8]) -> [u8; CHECKSUM_BYTES] {
     let mut sum = Fnv::new();
     sum.bytes(content);
-    let [a, b, c, d, e, f, g, h] = sum.0.to_be_bytes();
-    [a ^ e, b ^ f, c ^ g, d ^ h]
+    // Folding keeps what the upper half says.
+    let folded = (sum.0 >> 32) ^ (sum.0 & u64::from(u32::MAX));
+    u32::try_from(folded).unwrap_or_default().to_be_bytes()
 }
 
 /// The hash FNV-1a in 64 bits.

@@ -127,3 +127,41 @@ impl Filter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_and_doubles_compare_exactly() {
+        use Ordering::{Equal, Greater, Less};
+        let cases = [
+            (i64::MAX, 9_223_372_036_854_775_808.0, Some(Less)),
+            (i64::MIN, -9_223_372_036_854_775_808.0, Some(Equal)),
+            (9_007_199_254_740_993, 9_007_199_254_740_992.0, Some(Greater)),
+            (0, -0.0, Some(Equal)),
+            (-1, -0.5, Some(Less)),
+            (-1, -1.5, Some(Greater)),
+            (1, 0.999, Some(Greater)),
+            (i64::MAX, f64::INFINITY, Some(Less)),
+            (i64::MIN, f64::NEG_INFINITY, Some(Greater)),
+            (0, f64::NAN, None),
+        ];
+        for (whole, double, expected) in cases {
+            let (whole, double) = (ValueRef::Int64(whole), ValueRef::Double(double));
+            assert_eq!(whole.compare(double), expected, "{whole} {double}");
+            assert_eq!(double.compare(whole), expected.map(Ordering::reverse), "{double} {whole}");
+        }
+    }
+
+    #[test]
+    fn different_types_do_not_compare() {
+        let values =
+            [ValueRef::String("1"), ValueRef::Int32(1), ValueRef::Boolean(true), ValueRef::Guid(Uuid::from_u128(1))];
+        for (position, value) in values.iter().enumerate() {
+            for (other_position, other) in values.iter().enumerate() {
+                assert_eq!(value.compare(*other).is_some(), position == other_position, "{value} {other}");
+            }
+        }
+    }
+}

@@ -107,9 +107,10 @@ impl fmt::Display for Explain {
             write!(f, "\n  table   {table}")?;
         }
         for filter in self.filters() {
-            match filter == Filter::ALWAYS {
-                true => f.write_str("\n  read    every row")?,
-                false => write!(f, "\n  read    {filter}")?,
+            if filter == Filter::ALWAYS {
+                f.write_str("\n  read    every row")?;
+            } else {
+                write!(f, "\n  read    {filter}")?;
             }
         }
         match &self.selection {

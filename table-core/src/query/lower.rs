@@ -16,7 +16,7 @@ use super::predicate::{KeyTest, Node};
 use super::range::span_filter;
 use crate::entity::Schema;
 use crate::error::{Error, Result};
-use crate::keys::{KeyPrefix, KeyTemplate, KeyValue, PartFormat, PartitionKey, Span, utf16};
+use crate::keys::{KeyPrefix, KeyRange, KeyTemplate, KeyValue, PartFormat, PartitionKey, Span, TemplatePart, utf16};
 
 /// The filter that a predicate stands for, on rows of this schema.
 pub(super) fn lower(schema: &Schema, node: &Node) -> Result<Filter> {
@@ -48,20 +48,14 @@ struct Term<'n> {
 
 /// The predicate, or its opposite, as alternatives of which one must hold.
 fn alternatives(node: &Node, opposite: bool) -> Result<Vec<Term<'_>>> {
+    // What has no key field in it stays whole, so that only key fields count as alternatives.
     if let Some(filter) = as_filter(node)? {
-        let filter = if opposite { filter.negated() } else { filter };
-        return Ok(vec![Term { keys: Vec::new(), filters: vec![filter] }]);
+        return Ok(vec![Term::of_filter(filter, opposite)]);
     }
     match (node, opposite) {
-        (Node::Key { field, test }, _) => {
-            let test = match test {
-                KeyTest::Compare(comparison, value) => {
-                    Test::Compare(if opposite { comparison.opposite() } else { *comparison }, value)
-                }
-                KeyTest::Prefix(prefix) => Test::Prefix(prefix, !opposite),
-            };
-            Ok(vec![Term { keys: vec![Condition { field, test }], filters: Vec::new() }])
-        }
+        (Node::Filter(filter), _) => Ok(vec![Term::of_filter(filter.clone(), opposite)]),
+        (Node::Error(error), _) => Err(error.clone()),
+        (Node::Key { field, test }, _) => Ok(vec![Term::of_key(field, test, opposite)]),
         (Node::Not(inner), _) => alternatives(inner, !opposite),
         (Node::And(nodes), false) | (Node::Or(nodes), true) => {
             nodes.iter().try_fold(vec![Term::default()], |terms, node| both(&terms, &alternatives(node, opposite)?))
@@ -70,7 +64,6 @@ fn alternatives(node: &Node, opposite: bool) -> Result<Vec<Term<'_>>> {
             terms.extend(alternatives(node, opposite)?);
             bounded(terms)
         }),
-        (Node::Filter(_) | Node::Error(_), _) => Ok(Vec::new()),
     }
 }
 
@@ -108,7 +101,21 @@ fn too_many() -> Error {
     ))
 }
 
-impl Term<'_> {
+impl<'n> Term<'n> {
+    fn of_filter(filter: Filter, opposite: bool) -> Self {
+        Self { keys: Vec::new(), filters: vec![if opposite { filter.negated() } else { filter }] }
+    }
+
+    fn of_key(field: &'static str, test: &'n KeyTest, opposite: bool) -> Self {
+        let test = match test {
+            KeyTest::Compare(comparison, value) => {
+                Test::Compare(if opposite { comparison.opposite() } else { *comparison }, value)
+            }
+            KeyTest::Prefix(prefix) => Test::Prefix(prefix, !opposite),
+        };
+        Self { keys: vec![Condition { field, test }], filters: Vec::new() }
+    }
+
     fn lower(&self, schema: &Schema) -> Result<Filter> {
         let partition = KeyShape::of(&schema.partition, &self.keys)?;
         let row = KeyShape::of(&schema.row, &self.keys)?;
@@ -155,7 +162,7 @@ impl Condition<'_> {
 
     /// The keys for which the condition holds, after the leading parts.
     fn spans(&self, leading: &KeyPrefix, format: PartFormat, is_last: bool) -> Result<Vec<Span>> {
-        let rows = |range: Result<crate::keys::KeyRange>| range.map(|range| range.row);
+        let rows = |range: Result<KeyRange>| range.map(|range| range.row);
         let fixed = |value: &KeyValue<'_>| rows(leading.clone().push(Ok(value.clone())).finish());
         Ok(match self.test {
             Test::Compare(Comparison::Eq, value) => vec![fixed(value)?],
@@ -200,7 +207,7 @@ impl KeyShape {
         let mut said = Vec::new();
         let last = template.parts().len();
         for (position, part) in template.parts().iter().enumerate() {
-            let crate::keys::TemplatePart::Field { name, format } = *part else { continue };
+            let TemplatePart::Field { name, format } = *part else { continue };
             let about: Vec<_> = conditions.iter().filter(|each| each.field == name).collect();
             if about.is_empty() || format.is_lossy() {
                 break;

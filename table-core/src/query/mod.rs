@@ -3,6 +3,24 @@
 //! A [`Query`] is plain data: which keys, which filter, which columns. Before it runs it is
 //! planned into key ranges, and its [`CostClass`] is known: a scan is refused unless the caller
 //! wrote [`allow_scan`](Query::allow_scan).
+//!
+//! | class | what fixes it | requests |
+//! | --- | --- | --- |
+//! | [`Point`](CostClass::Point) | partition key and row key | one |
+//! | [`Range`](CostClass::Range) | partition key, a range of row keys | one for each page |
+//! | [`MultiRange`](CostClass::MultiRange) | an `or` over row keys, or over full keys | as many points or ranges, some at once |
+//! | [`PartitionScan`](CostClass::PartitionScan) | partition keys alone | one for each page of whole partitions |
+//! | [`TableScan`](CostClass::TableScan) | no partition key, or a range of them | one for each page of the table |
+//! | [`Empty`](CostClass::Empty) | conditions that contradict each other | none |
+//!
+//! Conditions on other properties change none of this: they are checked on the rows that the keys
+//! lead to. A typed query always knows the literal that its row keys begin with, so the entities of
+//! one type in a partition are a `Range`.
+//!
+//! The way of a query: a [`Predicate`] of typed columns, or OData text, becomes a [`Filter`] on
+//! stored names; the filter becomes a [`Plan`] of disjoint ranges in key order; and
+//! [`Table`](crate::Table) reads the ranges as a list, a stream, a count, or page by page with a
+//! [`Continuation`].
 
 mod builder;
 mod column;

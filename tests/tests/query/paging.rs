@@ -1,6 +1,7 @@
 //! Pages and their continuations.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 use table_core::keys::KeyRange;
@@ -51,6 +52,20 @@ async fn pages_over_several_ranges_lose_and_repeat_nothing() {
         assert_eq!(pages.concat(), [0, 1, 2, 3, 4, 0, 1, 2, 3, 4], "pages of {size}");
     }
     assert_eq!(pages(&table, &in_both().page_size(4).top(7)).await.concat(), [0, 1, 2, 3, 4, 0, 1]);
+}
+
+#[tokio::test]
+async fn pages_read_ahead_only_where_ranges_are_short() {
+    let (table, store) = visits(Recorder::default(), &["N", "S"], 0..20).await;
+    let page = table.page(in_both().page_size(4), None).await.unwrap();
+    assert_eq!((page.items.len(), store.calls().len()), (4, 1), "the first range fills the page");
+
+    store.calls.lock().unwrap().clear();
+    let any = (0..20).step_by(2).map(|floor| Visit::FLOOR.eq(floor)).reduce(Predicate::or).unwrap();
+    let short = Query::all().filter(in_region("S") & Visit::CUSTOMER.eq("c") & any);
+    assert_eq!(table.page(short, None).await.unwrap().items.len(), 10);
+    assert_eq!(store.calls().len(), 10, "no range is read twice");
+    assert_eq!(store.most_running.load(Ordering::SeqCst), 4);
 }
 
 #[tokio::test]

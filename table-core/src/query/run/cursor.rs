@@ -7,7 +7,7 @@ use futures_util::future::try_join_all;
 
 use super::{Prepared, at};
 use crate::dynamic::DynamicEntity;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::keys::EntityKey;
 use crate::names::TableName;
 use crate::query::continuation::Position;
@@ -22,19 +22,28 @@ pub(super) struct Cursor {
     steps: Vec<Step>,
     selection: Selection,
     concurrency: usize,
+    /// How many ranges are asked for next time. Ranges that end soon let it grow.
+    width: usize,
     at: Position,
     /// First pages of the ranges from `at` on, which were read ahead.
     ahead: VecDeque<Page>,
 }
 
 impl Cursor {
-    pub(super) fn new<R>(prepared: &Prepared<R>, at: Position) -> Self {
+    /// Reads all ranges to their end, so that nothing is read ahead in vain.
+    pub(super) fn eager<R>(prepared: &Prepared<R>) -> Self {
+        Self { width: prepared.concurrency, ..Self::frugal(prepared, Position::default()) }
+    }
+
+    /// May stop anywhere, so ranges are read ahead only once those before them proved short.
+    pub(super) fn frugal<R>(prepared: &Prepared<R>, at: Position) -> Self {
         Self {
             store: Arc::clone(&prepared.store),
             table: prepared.table.clone(),
             steps: prepared.explain.steps().to_vec(),
             selection: prepared.explain.selection().clone(),
             concurrency: prepared.concurrency,
+            width: 1,
             at,
             ahead: VecDeque::new(),
         }
@@ -53,14 +62,14 @@ impl Cursor {
     /// Reads the next page; none at the end. A page may be empty before the end.
     pub(super) async fn next(&mut self, limit: usize) -> Result<Option<Vec<DynamicEntity>>> {
         let Some(step) = self.steps.get(self.at.step) else { return Ok(None) };
-        let page = match self.at.token.clone() {
-            Some(token) => self.fetch(step, limit, Some(token)).await?,
-            None => {
-                if self.ahead.is_empty() {
-                    self.ahead = self.fetch_ahead(limit).await?;
-                }
-                self.ahead.pop_front().unwrap_or_default()
+        let page = if self.at.token.is_some() {
+            self.fetch(step, limit, self.at.token.clone()).await?
+        } else {
+            if self.ahead.is_empty() {
+                self.ahead = self.fetch_ahead(limit).await?;
+                self.width = self.width.saturating_mul(2).min(self.concurrency);
             }
+            self.ahead.pop_front().unwrap_or_default()
         };
         match page.next {
             Some(token) => self.at.token = Some(token),
@@ -71,25 +80,24 @@ impl Cursor {
 
     /// The first pages of the next ranges.
     async fn fetch_ahead(&self, limit: usize) -> Result<VecDeque<Page>> {
-        let next = self.steps.iter().skip(self.at.step).take(self.concurrency);
+        let next = self.steps.iter().skip(self.at.step).take(self.width);
         try_join_all(next.map(|step| self.fetch(step, limit, None))).await.map(VecDeque::from)
     }
 
     async fn fetch(&self, step: &Step, limit: usize, after: Option<PageToken>) -> Result<Page> {
-        let page = match (step.range.as_entity(), &step.filter) {
-            (Some((partition, row)), None) => self.fetch_point(partition, row).await,
-            _ => {
-                let query = StoreQuery {
-                    range: step.range.clone(),
-                    filter: step.filter.clone(),
-                    selection: self.selection.clone(),
-                    limit: Some(limit),
-                    after,
-                };
-                self.store.query(&self.table, &query).await
-            }
+        let page = if let (Some((partition, row)), None) = (step.range.as_entity(), &step.filter) {
+            self.fetch_point(partition, row).await
+        } else {
+            let query = StoreQuery {
+                range: step.range.clone(),
+                filter: step.filter.clone(),
+                selection: self.selection.clone(),
+                limit: Some(limit),
+                after,
+            };
+            self.store.query(&self.table, &query).await
         };
-        page.map_err(|error: Error| at(error, &self.table))
+        page.map_err(|error| at(error, &self.table))
     }
 
     async fn fetch_point(&self, partition: &str, row: &str) -> Result<Page> {

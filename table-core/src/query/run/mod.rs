@@ -2,8 +2,7 @@
 //!
 //! The ranges of a plan are disjoint and in key order, so reading them one after the other gives
 //! the results in key order, each once; up to [`concurrency`](crate::Query::concurrency) ranges are
-//! asked for ahead. A store whose answers are not sorted (`Capabilities::ordered` is false) gives
-//! each range in an order of its own.
+//! asked for ahead.
 
 mod cursor;
 mod many;
@@ -19,6 +18,7 @@ use futures_util::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use self::rows::Rows;
 use super::builder::{Query, ReadRow, only_marks};
 use super::explain::Explain;
+use crate::dynamic::DynamicEntity;
 use crate::entity::FromRow;
 use crate::error::{Error, Result};
 use crate::names::TableName;
@@ -52,18 +52,21 @@ impl<R> Prepared<R> {
         })
     }
 
+    /// What the query makes of rows.
+    fn results(&self, rows: Vec<DynamicEntity>) -> Result<Vec<Versioned<R>>> {
+        rows.into_iter().map(|row| (self.read)(row).map_err(|error| at(error, &self.table))).collect()
+    }
+
     /// Reads everything, a batch at a time.
     fn batches<E: FromRow>(self) -> BoxStream<'static, Result<Vec<Versioned<R>>>>
     where
         R: Send + 'static,
     {
-        let read = Arc::clone(&self.read);
-        stream::try_unfold(Rows::<E>::new(self), |mut rows| async { Ok(rows.next().await?.map(|batch| (batch, rows))) })
-            .and_then(move |batch| {
-                let results = batch.into_iter().map(|row| read(row)).collect();
-                async { results }
-            })
-            .boxed()
+        stream::try_unfold((Rows::<E>::new(&self), self), |(mut rows, query)| async {
+            let Some(batch) = rows.next().await? else { return Ok(None) };
+            Ok(Some((query.results(batch)?, (rows, query))))
+        })
+        .boxed()
     }
 }
 
@@ -74,8 +77,12 @@ fn at(error: Error, table: &TableName) -> Error {
 
 /// Running queries.
 ///
-/// Each method takes a [`Query`] or what becomes one, such as a range builder. A query that scans
-/// is [`ScanRefused`](crate::ErrorKind::ScanRefused) before anything is read, unless it says
+/// Each method takes a [`Query`] or what becomes one, such as a range builder. Results come in key
+/// order, each entity once. A store whose answers are not sorted
+/// ([`Capabilities::ordered`](crate::store::Capabilities) is false) gives the ranges of a query in
+/// order, and each range in an order of its own.
+///
+/// A query that scans is [`ScanRefused`](crate::ErrorKind::ScanRefused) before anything is read, unless it says
 /// [`allow_scan`](Query::allow_scan); the errors of [`Query::explain`] come in the same way. Rows of
 /// other types and index copies are skipped; a row that is not what its type says is
 /// [`Corrupted`](crate::ErrorKind::Corrupted).
@@ -108,7 +115,7 @@ impl Table {
     pub async fn count<E: FromRow, R: Send + 'static>(&self, query: impl Into<Query<E, R>>) -> Result<usize> {
         let mut query = query.into();
         query.selection = only_marks();
-        let mut rows = Rows::<E>::new(Prepared::new(self, query)?);
+        let mut rows = Rows::<E>::new(&Prepared::new(self, query)?);
         let mut count = 0;
         while let Some(batch) = rows.next().await? {
             count += batch.len();
@@ -118,6 +125,23 @@ impl Table {
 
     /// Reads what a query finds as it is wanted: page after page, and nothing before the first poll.
     /// Dropping the stream ends the query.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use futures_util::TryStreamExt;
+    /// use table_core::{DynamicEntity, MemoryStore, Query, Table};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> table_core::Result<()> {
+    /// let table = Table::new(Arc::new(MemoryStore::new()), "Employees")?;
+    /// table.create().await?;
+    /// let mut everyone = table.stream(Query::<DynamicEntity>::all().allow_scan());
+    /// while let Some(employee) = everyone.try_next().await? {
+    ///     println!("{}", employee.key());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stream<E: FromRow, R: Send + 'static>(
         &self,
         query: impl Into<Query<E, R>>,

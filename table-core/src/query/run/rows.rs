@@ -19,9 +19,12 @@ pub(super) struct Rows<E> {
 }
 
 impl<E: FromRow> Rows<E> {
-    pub(super) fn new<R>(prepared: Prepared<R>) -> Self {
-        let budget = Budget::new(prepared.top);
-        Self { cursor: Cursor::new(&prepared, Position::default()), budget, entity: PhantomData }
+    pub(super) fn new<R>(prepared: &Prepared<R>) -> Self {
+        let cursor = match prepared.top {
+            None => Cursor::eager(prepared),
+            Some(_) => Cursor::frugal(prepared, Position::default()),
+        };
+        Self { cursor, budget: Budget::new(prepared.top), entity: PhantomData }
     }
 
     /// The next rows, at least one; none at the end.
