@@ -1,5 +1,7 @@
 //! Typed entities, order-preserving keys, cost-aware queries and the store traits of table-patterns.
 
+#[doc(hidden)]
+pub mod __private;
 pub mod keys;
 pub mod layer;
 pub mod limits;
@@ -8,10 +10,13 @@ pub mod reserved;
 pub mod store;
 
 mod clock;
+#[cfg(feature = "derive")]
+mod derive;
 mod dynamic;
 mod entity;
 mod error;
 mod etag;
+mod flatten;
 mod key;
 mod memory;
 mod names;
@@ -24,10 +29,13 @@ mod value;
 mod versioned;
 
 pub use clock::{Clock, ManualClock, SystemClock};
+#[cfg(feature = "derive")]
+pub use derive::{Entity, EntitySet, Flatten, Projection, Property};
 pub use dynamic::{DynamicEntity, Properties};
 pub use entity::{Discriminator, Entity, EntitySet, FromRow, IndexKey, IndexSchema, Schema, Unindexed};
 pub use error::{Error, ErrorKind, Result};
 pub use etag::ETag;
+pub use flatten::Flatten;
 pub use key::Key;
 pub use keys::{EntityKey, PartitionKey, RowKey, SortKey};
 pub use memory::MemoryStore;

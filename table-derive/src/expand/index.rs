@@ -1,0 +1,212 @@
+//! Indexes: the struct of a copy, how it is read, and the lookups.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use super::codec::{self, KeySource};
+use super::range::{self, Rows, parameters_of};
+use super::{Context, keys, without_defaults};
+use crate::ast::{Index, Key};
+use crate::field::Field;
+use crate::names::{self, Case};
+
+/// For each index its types, the entity's functions, and the trait implementations.
+pub(super) fn indexes(context: &Context<'_>) -> (Vec<TokenStream>, Vec<TokenStream>, Vec<TokenStream>) {
+    let mut all = (Vec::new(), Vec::new(), Vec::new());
+    for (position, index) in context.entity.indexes.iter().enumerate() {
+        let one = OneIndex { context, index, position, copy: copy_name(context, index) };
+        let (range_types, range_function) = one.range();
+        let (copy, lookup) = (one.copy_struct(), one.lookup());
+        all.0.push(quote!(#copy #range_types));
+        all.1.push(quote!(#lookup #range_function));
+        all.2.push(one.row_impl());
+    }
+    all
+}
+
+fn copy_name(context: &Context<'_>, index: &Index) -> Ident {
+    context.named(&format!("By{}", Case::Pascal.apply(&names::plain(&index.name))))
+}
+
+struct OneIndex<'c> {
+    context: &'c Context<'c>,
+    index: &'c Index,
+    position: usize,
+    /// The name of the copy's struct.
+    copy: Ident,
+}
+
+impl OneIndex<'_> {
+    /// The copy's type with the entity's parameters.
+    fn copy_type(&self) -> TokenStream {
+        let copy = &self.copy;
+        let (_, parameters, _) = self.context.generics().split_for_impl();
+        quote!(#copy #parameters)
+    }
+
+    /// Expressions for the templates of the copies.
+    fn templates(&self) -> (TokenStream, TokenStream) {
+        let (krate, schema, position) = (&self.context.krate, self.context.schema(), self.position);
+        (
+            quote!(#krate::__private::index_partition(#schema, #position)),
+            quote!(&#krate::__private::index(#schema, #position).row),
+        )
+    }
+
+    fn table(&self) -> TokenStream {
+        super::option(self.index.table.as_ref().map(|table| quote!(#table)))
+    }
+
+    fn copy_struct(&self) -> TokenStream {
+        let Self { context, index, copy, .. } = self;
+        let Context { krate, entity } = context;
+        let (vis, ident, this) = (context.vis(), context.ident(), context.this());
+        let fields = entity.copied(index).into_iter().filter_map(|field| entity.fields.get(field)).map(|field| {
+            let Field { ident, ty, name, .. } = field;
+            let doc = format!("The field `{name}` of the entity.");
+            quote!(#[doc = #doc] #vis #ident: #ty,)
+        });
+        let marker = context.is_generic().then(|| {
+            let phantom = context.phantom();
+            quote!(#[doc(hidden)] #vis __entity: #phantom,)
+        });
+        let derives = &index.derives;
+        let generics = without_defaults(context.generics());
+        let (impl_generics, _, where_clause) = generics.split_for_impl();
+        let copy_type = self.copy_type();
+        let own = |field: &Field<'_>| keys::own_value(krate, field);
+        let partition = keys::values(&entity.key.partition, &entity.fields, own);
+        let row = keys::values(&entity.key.row, &entity.fields, own);
+        let schema = context.schema();
+        let doc = format!("The copy of an `{ident}` that the index `{}` keeps.", names::plain(&index.name));
+        quote! {
+            #[doc = #doc]
+            #[allow(dead_code)]
+            #[derive(Clone, Debug #(, #derives)*)]
+            #vis struct #copy #impl_generics #where_clause {
+                #(#fields)*
+                #marker
+            }
+
+            #[allow(dead_code)]
+            #[automatically_derived]
+            impl #impl_generics #copy_type #where_clause {
+                /// The key of the entity that this is a copy of.
+                #[must_use]
+                #vis fn source_key(&self) -> #krate::Key<#this> {
+                    #krate::Key::new(#krate::__private::entity_key(&#schema.partition, #partition, &#schema.row, #row))
+                }
+            }
+        }
+    }
+
+    fn row_impl(&self) -> TokenStream {
+        let Self { context, index, position, .. } = self;
+        let Context { krate, entity } = context;
+        let (copy_type, schema) = (self.copy_type(), context.schema());
+        let (impl_generics, _, where_clause) = context.generics().split_for_impl();
+        let (partition, row) = self.templates();
+        let source = KeySource { key: &index.key, partition: partition.clone(), row: row.clone() };
+        let (statements, mut fields) = codec::read(krate, &entity.fields, &entity.copied(index), &source);
+        if context.is_generic() {
+            fields.push(quote!(__entity: ::core::marker::PhantomData));
+        }
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics #krate::FromRow for #copy_type #where_clause {
+                fn row_prefix() -> &'static str {
+                    (#row).literal_prefix()
+                }
+
+                fn recognizes(row: &#krate::DynamicEntity) -> bool {
+                    let index = #krate::__private::index(#schema, #position);
+                    #krate::__private::recognizes_copy(#schema, index, #partition, row)
+                }
+
+                fn from_row(__row: #krate::DynamicEntity) -> #krate::Result<#krate::Versioned<Self>> {
+                    #krate::__private::check_version(#schema, &__row)?;
+                    #krate::__private::read_row(__row, |__key, __properties| {
+                        #statements
+                        ::core::result::Result::Ok(Self { #(#fields),* })
+                    })
+                }
+            }
+        }
+    }
+
+    /// `Employee::by_email(...)`: a key where the arguments fix one, else a query.
+    fn lookup(&self) -> TokenStream {
+        let Self { context, index, position, .. } = self;
+        let Context { krate, entity } = context;
+        let (vis, schema, copy_type, table) = (context.vis(), context.schema(), self.copy_type(), self.table());
+        let function = format_ident!("by_{}", names::plain(&index.name), span = index.name.span());
+        let (arguments, fixed) = lookup_arguments(&entity.key, &index.key);
+        let parameters = parameters_of(&arguments, &entity.fields);
+        let value = |field: &Field<'_>| keys::parameter_value(krate, field);
+        let partition = keys::values(&index.key.partition, &entity.fields, value);
+        let name = names::plain(&index.name);
+        if fixed == index.key.row.fields().count() {
+            let row = keys::values(&index.key.row, &entity.fields, value);
+            let doc = format!("The key of the one copy in the index `{name}` with these fields.");
+            return quote! {
+                #[doc = #doc]
+                #[must_use]
+                #vis fn #function(#(#parameters),*) -> #krate::Key<#copy_type> {
+                    #krate::Key::new(#krate::__private::index_key(#schema, #position, #partition, #row)).in_table(#table)
+                }
+            };
+        }
+        let (partition_template, row_template) = self.templates();
+        let pushes = index.key.row.fields().take(fixed).filter_map(|(field, _)| entity.fields.get(field)).map(value);
+        let doc = format!("All copies in the index `{name}` with these fields.");
+        quote! {
+            #[doc = #doc]
+            #[must_use]
+            #vis fn #function(#(#parameters),*) -> #krate::Query<#copy_type> {
+                #krate::Query::in_range(
+                    #krate::keys::KeyPrefix::new(
+                        #krate::__private::partition_key(#partition_template, #partition),
+                        #row_template,
+                    )
+                    #(.push(#pushes))*
+                    .finish(),
+                )
+                .in_table(#table)
+            }
+        }
+    }
+
+    fn range(&self) -> (TokenStream, TokenStream) {
+        let (partition, row) = self.templates();
+        range::builder(
+            self.context,
+            &Rows {
+                builder: format_ident!("{}Range", self.copy),
+                function: format_ident!("range_by_{}", names::plain(&self.index.name), span = self.index.name.span()),
+                read_as: self.copy_type(),
+                key: &self.index.key,
+                partition,
+                row,
+                table: self.table(),
+                what: format!("copies in the index `{}`", names::plain(&self.index.name)),
+            },
+        )
+    }
+}
+
+/// The fields that a lookup takes, and how many row parts they fix: the partition's, and the
+/// row's up to the last that is not part of the primary key.
+fn lookup_arguments(primary: &Key, index: &Key) -> (Vec<usize>, usize) {
+    let mut arguments: Vec<usize> = Vec::new();
+    let add = |arguments: &mut Vec<usize>, field: usize| {
+        if !arguments.contains(&field) {
+            arguments.push(field);
+        }
+    };
+    index.partition.fields().for_each(|(field, _)| add(&mut arguments, field));
+    let row: Vec<usize> = index.row.fields().map(|(field, _)| field).collect();
+    let own = row.iter().rposition(|field| !primary.holds(*field)).map_or(0, |last| last + 1);
+    row.iter().take(own).for_each(|field| add(&mut arguments, *field));
+    let more = row.iter().skip(own).take_while(|field| arguments.contains(field)).count();
+    (arguments, own + more)
+}
