@@ -208,10 +208,10 @@ proptest! {
         let (separator, template) = &SEPARATORS[which];
         let raw = format!("{raw}{separator}{tail}{separator}000007");
         let mut decoded = [KeyValue::Lost, KeyValue::Lost, KeyValue::Lost];
-        if template.decode(&raw, &mut decoded).is_ok() {
-            if let Ok(again) = template.row_key(&decoded) {
-                prop_assert_eq!(again.as_str(), raw);
-            }
+        if template.decode(&raw, &mut decoded).is_ok()
+            && let Ok(again) = template.row_key(&decoded)
+        {
+            prop_assert_eq!(again.as_str(), raw);
         }
     }
 }

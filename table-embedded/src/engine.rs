@@ -125,6 +125,11 @@ impl Engine {
         self.reopen_in(&mut slot)
     }
 
+    /// Opens the file if an I/O error has left it closed and nobody has opened it since.
+    pub(crate) fn ensure_open(&self, slot: &mut Option<Database>) -> Result<()> {
+        if slot.is_some() { Ok(()) } else { self.reopen_in(slot) }
+    }
+
     pub(crate) fn reopen_in(&self, slot: &mut Option<Database>) -> Result<()> {
         // The old one must let go of the file first.
         *slot = None;
@@ -141,7 +146,7 @@ impl Engine {
     }
 }
 
-/// What a call gets while the file could not be opened again.
+/// What a call gets while the file cannot be opened again.
 pub(crate) fn closed() -> Error {
     Error::new(ErrorKind::Unavailable, "the file could not be opened again after an I/O error; try again")
 }

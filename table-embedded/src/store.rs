@@ -16,7 +16,7 @@ use table_core::{
     DynamicEntity, EntityKey, Error, Operation, QueueName, QueueStore, Result, TableName, TableStore, Transaction,
     Written, limits,
 };
-use tokio::sync::OwnedRwLockReadGuard;
+use tokio::sync::{OwnedRwLockReadGuard, RwLockReadGuard};
 
 use crate::backend::{FileStorage, Storage};
 use crate::engine::{Engine, closed};
@@ -97,12 +97,25 @@ impl EmbeddedStore {
         on_blocking_thread(move || engine.reopen_in(&mut slot)).await
     }
 
-    /// Does a short read on this thread.
-    async fn read<T>(&self, look: impl FnOnce(&Engine, &Database) -> Result<T>) -> Result<T> {
+    /// The open file. One that an I/O error has closed is opened first.
+    async fn open_slot(&self) -> Result<RwLockReadGuard<'_, Option<Database>>> {
         let engine = self.engine();
         engine.check_sync()?;
         let slot = engine.database.read().await;
-        look(engine, slot.as_ref().ok_or_else(closed)?)
+        if slot.is_some() {
+            return Ok(slot);
+        }
+        drop(slot);
+        let shared = Arc::clone(engine);
+        let mut slot = Arc::clone(&engine.database).write_owned().await;
+        on_blocking_thread(move || shared.ensure_open(&mut slot)).await?;
+        Ok(engine.database.read().await)
+    }
+
+    /// Does a short read on this thread.
+    async fn read<T>(&self, look: impl FnOnce(&Engine, &Database) -> Result<T>) -> Result<T> {
+        let slot = self.open_slot().await?;
+        look(self.engine(), slot.as_ref().ok_or_else(closed)?)
     }
 
     /// Does a long read on a thread that may block.
@@ -110,8 +123,8 @@ impl EmbeddedStore {
         &self,
         look: impl FnOnce(&Engine, &Database) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        drop(self.open_slot().await?);
         let engine = Arc::clone(self.engine());
-        engine.check_sync()?;
         let slot: OwnedRwLockReadGuard<Option<Database>> = Arc::clone(&engine.database).read_owned().await;
         on_blocking_thread(move || look(&engine, slot.as_ref().ok_or_else(closed)?)).await
     }

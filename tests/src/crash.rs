@@ -1,22 +1,24 @@
 //! What the crash tests and the process that they kill agree on.
 
-#![allow(clippy::expect_used, reason = "these names are valid")]
-
 use table_core::{Action, DynamicEntity, EntityKey, Operation, QueueName, Result, TableName, Transaction};
 
 /// Rows of each transaction.
 pub const ROWS: u32 = 3;
 
 /// The table that is written to.
-#[must_use]
-pub fn table() -> TableName {
-    TableName::new("Crash").expect("valid")
+///
+/// # Errors
+/// None: the name is valid.
+pub fn table() -> Result<TableName> {
+    TableName::new("Crash")
 }
 
 /// The queue that is written to.
-#[must_use]
-pub fn queue() -> QueueName {
-    QueueName::new("crash").expect("valid")
+///
+/// # Errors
+/// None: the name is valid.
+pub fn queue() -> Result<QueueName> {
+    QueueName::new("crash")
 }
 
 /// The key of one row of a transaction.

@@ -74,7 +74,7 @@ async fn stored_transactions(store: &EmbeddedStore) -> BTreeMap<(u32, u32, u32),
     let mut stored = BTreeMap::new();
     let mut query = StoreQuery::new(KeyRange::ALL);
     loop {
-        let page = store.query(&crash::table(), &query).await.unwrap();
+        let page = store.query(&crash::table().unwrap(), &query).await.unwrap();
         for entity in page.entities {
             let (round, writer) = entity.key.partition.as_str().split_once('-').unwrap();
             let (number, row) = entity.key.row.as_str().split_once('-').unwrap();
@@ -94,7 +94,7 @@ async fn stored_messages(store: &EmbeddedStore) -> BTreeSet<String> {
     let options = ReceiveOptions::default().with_count(32).with_visibility(Duration::from_secs(3600));
     let mut stored = BTreeSet::new();
     loop {
-        let messages = store.receive(&crash::queue(), options).await.unwrap();
+        let messages = store.receive(&crash::queue().unwrap(), options).await.unwrap();
         if messages.is_empty() {
             return stored;
         }
@@ -110,7 +110,7 @@ async fn check(file: &Path, acknowledged: &Acknowledged) {
     std::fs::copy(file, &copy).unwrap();
     let ahead = ManualClock::new(Timestamp::now().saturating_add(Duration::from_secs(86_400)));
     let store = EmbeddedOptions::new().with_clock(Arc::new(ahead)).open(&copy).unwrap();
-    if store.queue_length(&crash::queue()).await.is_err() {
+    if store.queue_length(&crash::queue().unwrap()).await.is_err() {
         assert!(acknowledged.rows.is_empty() && acknowledged.sent.is_empty(), "table and queue were lost");
         return;
     }

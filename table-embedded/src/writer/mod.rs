@@ -128,7 +128,7 @@ impl Loop {
             job.answer(&committed);
         }
         if committed.is_err() && self.engine.check_sync().is_ok() {
-            // redb stops after an I/O error. Where opening fails too, the next group tries again.
+            // redb stops after an I/O error. Where opening fails too, the next call tries again.
             drop(self.engine.reopen());
         }
     }
@@ -136,6 +136,9 @@ impl Loop {
     /// Does all jobs in one transaction.
     fn try_commit(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<()> {
         self.engine.check_sync()?;
+        if self.engine.database.blocking_read().is_none() {
+            self.engine.ensure_open(&mut self.engine.database.blocking_write())?;
+        }
         let slot = self.engine.database.blocking_read();
         let transaction = begin(&self.engine, slot.as_ref().ok_or_else(closed)?)?;
         let mut group = Group::new(&self.engine, &transaction);

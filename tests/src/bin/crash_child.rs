@@ -4,8 +4,6 @@
 //! Each line it prints is something that the store has promised:
 //! `row ROUND WRITER NUMBER`, `sent ID`, `deleted ID`; but for `deleting ID`, which comes before.
 
-#![expect(clippy::print_stdout, reason = "the acknowledgements are this program's answer")]
-
 use std::io::Write;
 
 use table_core::store::{ReceiveOptions, SendOptions};
@@ -24,9 +22,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let round: u32 = round.parse()?;
     let store = EmbeddedStore::open(path)?;
-    match store.create_table(&crash::table()).await {
+    match store.create_table(&crash::table()?).await {
         Err(error) if error.kind() != table_core::ErrorKind::AlreadyExists => return Err(error.into()),
-        _ => store.create_queue(&crash::queue()).await?,
+        _ => store.create_queue(&crash::queue()?).await?,
     }
     let mut tasks = tokio::task::JoinSet::new();
     for writer in 0..WRITERS {
@@ -50,7 +48,7 @@ fn report(line: &str) {
 
 async fn write_rows(store: EmbeddedStore, round: u32, writer: u32) -> table_core::Result<()> {
     for number in 0.. {
-        store.transact(&crash::table(), crash::transaction(round, writer, number)?).await?;
+        store.transact(&crash::table()?, crash::transaction(round, writer, number)?).await?;
         report(&format!("row {round} {writer} {number}"));
     }
     Ok(())
@@ -59,7 +57,7 @@ async fn write_rows(store: EmbeddedStore, round: u32, writer: u32) -> table_core
 async fn send_messages(store: EmbeddedStore, round: u32) -> table_core::Result<()> {
     for number in 0_u32.. {
         let body = format!("{round}-{number}");
-        store.send(&crash::queue(), body.clone().into(), SendOptions::default()).await?;
+        store.send(&crash::queue()?, body.clone().into(), SendOptions::default()).await?;
         report(&format!("sent {body}"));
     }
     Ok(())
@@ -67,10 +65,10 @@ async fn send_messages(store: EmbeddedStore, round: u32) -> table_core::Result<(
 
 async fn delete_messages(store: EmbeddedStore) -> table_core::Result<()> {
     loop {
-        for message in store.receive(&crash::queue(), ReceiveOptions::default().with_count(2)).await? {
+        for message in store.receive(&crash::queue()?, ReceiveOptions::default().with_count(2)).await? {
             let id = String::from_utf8_lossy(&message.body);
             report(&format!("deleting {id}"));
-            store.delete_message(&crash::queue(), &message.receipt).await?;
+            store.delete_message(&crash::queue()?, &message.receipt).await?;
             report(&format!("deleted {id}"));
         }
     }
