@@ -165,6 +165,9 @@ pub struct Schema {
     pub name: &'static str,
     /// The version of its properties, from 1.
     pub version: u32,
+    /// Whether rows of older versions are read through another type, which does not know what a
+    /// patch of this version writes.
+    pub upgrades: bool,
     /// How rows say that they are of this type.
     pub discriminator: Discriminator,
     /// The partition key's template.

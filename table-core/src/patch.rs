@@ -4,8 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::dynamic::{DynamicEntity, Properties};
-use crate::entity::Entity;
-use crate::error::Result;
+use crate::entity::{Entity, Schema};
+use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::keys::EntityKey;
 use crate::names::PropertyName;
@@ -29,8 +29,17 @@ impl<E> From<Key<E>> for PatchTarget<E> {
 
 impl<E> From<&Versioned<E>> for PatchTarget<E> {
     fn from(read: &Versioned<E>) -> Self {
-        Self { key: Ok(read.key().clone()), if_match: IfMatch::Version(read.etag().clone()), entity: PhantomData }
+        let key = read.key().clone();
+        let key = if read.is_upgraded() { Err(outdated().with_key(key)) } else { Ok(key) };
+        Self { key, if_match: IfMatch::Version(read.etag().clone()), entity: PhantomData }
     }
+}
+
+/// A row of an older version is read through its old type, which would not see what a patch wrote.
+fn outdated() -> Error {
+    Error::unsupported(
+        "the row is of an older version of its type, which a patch cannot change; read it and replace it, which stores it as the new version",
+    )
 }
 
 /// A merge of some fields into a stored entity; the others stay as they are.
@@ -38,6 +47,10 @@ impl<E> From<&Versioned<E>> for PatchTarget<E> {
 /// The generated patch builders wrap it. They have no method for a field that a key or an index
 /// copy holds, so a patch can never leave an index stale. A merge cannot remove a property: to
 /// clear an optional field, read the entity and replace it.
+///
+/// A type with `upgrade_from` reads rows of older versions through the old type, so a patch of such
+/// a row is refused: [`Table::patch`](crate::Table::patch) looks at the row's version first, which
+/// takes one more request.
 pub struct Patch<E> {
     target: PatchTarget<E>,
     properties: Result<Properties>,
@@ -62,11 +75,33 @@ impl<E: Entity> Patch<E> {
         self
     }
 
+    /// The key of a row whose version must be looked at before the patch is written.
+    pub(crate) fn unread_key(&self) -> Option<Result<EntityKey>> {
+        (E::SCHEMA.upgrades && self.target.if_match == IfMatch::Any).then(|| self.target.key.clone())
+    }
+
+    /// The same patch for a row that was looked at.
+    pub(crate) fn for_row(&self, row: &DynamicEntity) -> Result<Self> {
+        if Schema::version_of(row) != E::SCHEMA.version {
+            return Err(outdated().with_key(row.key.clone()));
+        }
+        let etag = row.etag.clone().ok_or_else(|| Error::corrupted("the row has no ETag"))?;
+        let target = PatchTarget { key: Ok(row.key.clone()), if_match: IfMatch::Version(etag), entity: PhantomData };
+        Ok(Self { target, properties: self.properties.clone() })
+    }
+
     /// The merge that the patch stands for.
     ///
     /// # Errors
-    /// The first error of the key or of a property.
+    /// The first error of the key or of a property; [`Unsupported`](crate::ErrorKind::Unsupported)
+    /// for a patch by key of a type with `upgrade_from`, where the row's version is not known.
     pub fn into_operation(self) -> Result<Operation> {
+        if let Some(key) = self.unread_key() {
+            return Err(Error::unsupported(
+                "rows of this type may be of an older version; make the patch from what was read",
+            )
+            .with_key(key?));
+        }
         let mut row = DynamicEntity::new(self.target.key?);
         row.properties = self.properties.map_err(|error| error.with_key(row.key.clone()))?;
         Operation::new(Action::Merge(row, self.target.if_match))

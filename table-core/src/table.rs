@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::entity::FromRow;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
+use crate::keys::EntityKey;
 use crate::names::TableName;
 use crate::store::{Selection, TableStore};
 use crate::versioned::Versioned;
@@ -103,10 +104,12 @@ impl Table {
         let key = key.into();
         match self.get(key.clone()).await? {
             Some(found) => Ok(found),
-            None => Err(Error::not_found("there is no such entity")
-                .with_operation("get")
-                .with_table(self.named(key.table())?.as_str())
-                .with_key(key.resolve()?)),
+            None => Err(missing("get", &self.named(key.table())?, key.resolve()?)),
         }
     }
+}
+
+/// The error for an entity that is not there.
+fn missing(operation: &'static str, table: &TableName, key: EntityKey) -> Error {
+    Error::not_found("there is no such entity").with_operation(operation).with_table(table.as_str()).with_key(key)
 }

@@ -20,6 +20,7 @@ pub struct Versioned<T> {
     etag: ETag,
     timestamp: Option<Timestamp>,
     index_keys: Vec<IndexKey>,
+    upgraded: bool,
 }
 
 impl<T> Versioned<T> {
@@ -33,7 +34,7 @@ impl<T> Versioned<T> {
             return Err(Error::corrupted("the row has no ETag, so it was not read from a store").with_key(row.key));
         };
         let timestamp = row.timestamp.or_else(|| etag.timestamp());
-        Ok(Self { value, key: row.key, etag, timestamp, index_keys })
+        Ok(Self { value, key: row.key, etag, timestamp, index_keys, upgraded: false })
     }
 
     /// The value.
@@ -81,7 +82,20 @@ impl<T> Versioned<T> {
             etag: self.etag,
             timestamp: self.timestamp,
             index_keys: self.index_keys,
+            upgraded: self.upgraded,
         }
+    }
+
+    /// The same version of a value that is stored as an older type. The next write stores it anew.
+    #[must_use]
+    pub fn upgrade<U>(self, newer: impl FnOnce(T) -> U) -> Versioned<U> {
+        Versioned { upgraded: true, ..self.map(newer) }
+    }
+
+    /// Whether the stored row is of an older version of the type.
+    #[must_use]
+    pub const fn is_upgraded(&self) -> bool {
+        self.upgraded
     }
 }
 
@@ -94,7 +108,8 @@ impl<E: Entity> Versioned<E> {
     /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a field that does not fit its template.
     pub fn from_parts(value: E, etag: ETag) -> Result<Self> {
         let timestamp = etag.timestamp();
-        Ok(Self { key: value.entity_key()?, index_keys: value.index_keys()?, value, etag, timestamp })
+        let (key, index_keys) = (value.entity_key()?, value.index_keys()?);
+        Ok(Self { value, key, etag, timestamp, index_keys, upgraded: false })
     }
 
     /// The row to be written in place of the one that was read.
@@ -121,6 +136,7 @@ impl<E: Entity> Versioned<E> {
         self.index_keys = self.value.index_keys()?;
         self.timestamp = etag.timestamp();
         self.etag = etag;
+        self.upgraded = false;
         Ok(())
     }
 }

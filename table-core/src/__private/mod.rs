@@ -26,6 +26,7 @@ use crate::keys::KeyTemplate;
 pub const BROKEN_SCHEMA: &Schema = &Schema {
     name: "",
     version: 1,
+    upgrades: false,
     discriminator: Discriminator::Property,
     partition: KeyTemplate::new(&[]),
     row: KeyTemplate::new(&[]),

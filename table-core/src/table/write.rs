@@ -3,14 +3,20 @@
 //! A write that could overwrite somebody else's change takes what was read, or says
 //! `unconditionally` in its name.
 
-use super::Table;
+use super::{Table, missing};
 use crate::entity::{Entity, Unindexed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::etag::ETag;
 use crate::key::Key;
+use crate::keys::EntityKey;
 use crate::operation::{Action, IfMatch, Operation};
 use crate::patch::Patch;
+use crate::reserved;
+use crate::store::Selection;
 use crate::versioned::Versioned;
+
+/// How often a patch by key looks at its row again when others write to it.
+const MOST_PATCH_ATTEMPTS: usize = 32;
 
 impl Table {
     /// Adds an entity that must not exist, and returns its version.
@@ -77,9 +83,31 @@ impl Table {
     /// is, one made from what was read for that version only.
     ///
     /// # Errors
-    /// [`NotFound`](ErrorKind::NotFound), [`PreconditionFailed`](ErrorKind::PreconditionFailed).
+    /// [`NotFound`](ErrorKind::NotFound), [`PreconditionFailed`](ErrorKind::PreconditionFailed),
+    /// [`Unsupported`](ErrorKind::Unsupported) for a row of an older version of its type.
     pub async fn patch<E: Entity>(&self, patch: impl Into<Patch<E>>) -> Result<ETag> {
-        self.put(patch.into().into_operation()?.into_action()).await
+        let patch = patch.into();
+        match patch.unread_key() {
+            None => self.put(patch.into_operation()?.into_action()).await,
+            Some(key) => self.patch_unread(&patch, key?).await,
+        }
+    }
+
+    /// Patches a row once it is known to be of the current version, and still of the one looked at.
+    async fn patch_unread<E: Entity>(&self, patch: &Patch<E>, key: EntityKey) -> Result<ETag> {
+        let version = Selection::Only(vec![reserved::ENTITY_VERSION]);
+        for _ in 0..MOST_PATCH_ATTEMPTS {
+            let row = self.store.get(&self.name, &key, &version).await?;
+            let row = row.ok_or_else(|| missing("patch", &self.name, key.clone()))?;
+            match self.put(patch.for_row(&row)?.into_operation()?.into_action()).await {
+                Err(error) if error.kind() == ErrorKind::PreconditionFailed => {}
+                result => return result,
+            }
+        }
+        Err(Error::new(ErrorKind::Contention, "the row changed again and again while it was patched; try again")
+            .with_operation("patch")
+            .with_table(self.name.as_str())
+            .with_key(key))
     }
 
     /// Deletes the version that was read, which must still be the current one.

@@ -64,7 +64,7 @@ fn from_row(context: &Context<'_>) -> TokenStream {
             quote! {
                 if #krate::Schema::version_of(&__row) < #schema.version {
                     let old = <#old as #krate::FromRow>::from_row(__row)?;
-                    return ::core::result::Result::Ok(old.map(<Self as ::core::convert::From<#old>>::from));
+                    return ::core::result::Result::Ok(old.upgrade(<Self as ::core::convert::From<#old>>::from));
                 }
             },
         ),
@@ -186,6 +186,7 @@ fn index_key(context: &Context<'_>, position: usize, index: &Index) -> TokenStre
 fn schema_constant(context: &Context<'_>) -> TokenStream {
     let Context { krate, entity } = context;
     let (name, version) = (entity.name(), entity.version());
+    let upgrades = entity.attrs.upgrade_from.is_some();
     let by_row_key = entity.attrs.discriminator.as_ref().is_some_and(|text| text.value() == "row_key");
     let discriminator = if by_row_key { quote!(RowKey) } else { quote!(Property) };
     let partition = keys::template(krate, &entity.key.partition, &entity.fields);
@@ -196,6 +197,7 @@ fn schema_constant(context: &Context<'_>) -> TokenStream {
         #krate::Schema {
             name: #name,
             version: #version,
+            upgrades: #upgrades,
             discriminator: #krate::Discriminator::#discriminator,
             partition: #partition,
             row: #row,

@@ -90,3 +90,60 @@ fn without_an_old_struct_old_rows_are_read_as_they_are() {
     row.properties.remove("Likes");
     assert_eq!(*Note::from_row(row).unwrap(), note);
 }
+
+mod patches {
+    use std::sync::Arc;
+
+    use table_core::{MemoryStore, Table};
+
+    use super::*;
+
+    #[derive(Entity, Debug, PartialEq)]
+    #[entity(name = "Account", partition = "accounts", row = "{id}")]
+    struct AccountV1 {
+        id: u32,
+        dollars: i64,
+    }
+
+    #[derive(Entity, Debug, PartialEq)]
+    #[entity(name = "Account", version = 2, upgrade_from(AccountV1), partition = "accounts", row = "{id}")]
+    struct Account {
+        id: u32,
+        cents: i64,
+    }
+
+    impl From<AccountV1> for Account {
+        fn from(old: AccountV1) -> Self {
+            Self { id: old.id, cents: old.dollars * 100 }
+        }
+    }
+
+    async fn table() -> Table {
+        let table = Table::new(Arc::new(MemoryStore::new()), "Accounts").unwrap();
+        table.create().await.unwrap();
+        table.insert(&AccountV1 { id: 1, dollars: 5 }).await.unwrap();
+        table
+    }
+
+    #[tokio::test]
+    async fn a_row_of_an_older_version_is_upgraded_before_it_is_patched() {
+        let table = table().await;
+        // By key and from what was read, alone and in a transaction: nothing is lost in silence.
+        let mut read = table.require(Account::key(1)).await.unwrap();
+        assert!(read.is_upgraded());
+        let by_key = table.patch(Account::patch(Account::key(1)).cents(7)).await.unwrap_err();
+        let by_version = table.patch(Account::patch(&read).cents(7)).await.unwrap_err();
+        let together = table.transaction().patch(Account::patch(Account::key(1)).cents(7)).commit().await.unwrap_err();
+        for error in [by_key, by_version, together] {
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
+        }
+        assert_eq!(table.require(Account::key(1)).await.unwrap().cents, 500);
+
+        table.replace(&mut read).await.unwrap();
+        assert!(!read.is_upgraded());
+        table.patch(Account::patch(Account::key(1)).cents(7)).await.unwrap();
+        assert_eq!(table.require(Account::key(1)).await.unwrap().cents, 7);
+        let missing = table.patch(Account::patch(Account::key(2)).cents(7)).await.unwrap_err();
+        assert_eq!(missing.kind(), ErrorKind::NotFound);
+    }
+}

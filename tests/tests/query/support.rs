@@ -32,6 +32,7 @@ const fn field(name: &'static str, kind: PartKind, terminator: Option<char>) -> 
 static SCHEMA: Schema = Schema {
     name: "Visit",
     version: 1,
+    upgrades: false,
     discriminator: Discriminator::Property,
     partition: KeyTemplate::new(&[
         field("region", PartKind::Text, Some('_')),
