@@ -3,3 +3,10 @@
 pub mod crash;
 pub mod fuzzing;
 pub mod stores;
+
+/// The programs in the README and the docs, run as doc tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+}
