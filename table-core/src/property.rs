@@ -271,6 +271,18 @@ mod tests {
         assert_eq!(i32::absent(), None);
     }
 
+    #[cfg(feature = "chrono")]
+    #[test]
+    fn times_of_chrono_come_back_cut_to_ticks() {
+        use chrono::{DateTime, Utc};
+
+        let at: DateTime<Utc> = DateTime::from_timestamp(-5, 123_456_789).unwrap();
+        let cut = DateTime::from_timestamp(-5, 123_456_700).unwrap();
+        assert_eq!(<DateTime<Utc>>::from_value(at.to_value().unwrap().unwrap()).unwrap(), cut);
+        round_trip(&cut);
+        assert!(DateTime::<Utc>::MAX_UTC.to_value().is_err());
+    }
+
     #[test]
     fn nothing_wraps_and_nothing_is_guessed() {
         use crate::error::ErrorKind;
