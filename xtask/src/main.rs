@@ -21,6 +21,7 @@ usage: cargo xtask <command>
   test               everything that CI runs: formatting, lints, tidy, tests, docs, examples, conformance
   tidy               checks what no lint does: file lengths, dependency direction, links in docs, ...
   conformance [...]  runs the store contract on every store, a line a store
+  faults [KILLS]     crashes processes and disks, and counts what was lost, torn, resurrected or doubled
   help               this text
 ";
 
@@ -44,6 +45,7 @@ fn dispatch(arguments: &[String]) -> Outcome {
         ("test", []) => test::everything(&Workspace::load()?),
         ("tidy", []) => tidy::run(&Workspace::load()?),
         ("conformance", rest) => test::conformance(&Workspace::load()?, rest),
+        ("faults", rest) => test::faults(&Workspace::load()?, rest),
         ("help" | "--help" | "-h", _) => {
             print!("{HELP}");
             Ok(())

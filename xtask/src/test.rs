@@ -32,6 +32,16 @@ pub(crate) fn conformance(workspace: &Workspace, arguments: &[String]) -> Outcom
         .args(arguments))
 }
 
+/// Crashes disks in tests of their own, then processes; the arguments go to the binary that does that.
+pub(crate) fn faults(workspace: &Workspace, arguments: &[String]) -> Outcome {
+    let cargo = || cargo(&workspace.root);
+    run(cargo().args(["test", "--quiet", "--package", "table-embedded", "--lib", "fault_tests"]))?;
+    run(cargo().args(["build", "--quiet", "--release", "--package", "table-tests", "--bins"]))?;
+    run(cargo()
+        .args(["run", "--quiet", "--release", "--package", "table-tests", "--bin", "faults", "--"])
+        .args(arguments))
+}
+
 /// Nextest is faster and optional; both run the same tests of the default members.
 fn tests(workspace: &Workspace) -> Command {
     let mut command = cargo(&workspace.root);

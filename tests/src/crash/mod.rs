@@ -1,5 +1,9 @@
 //! What the crash tests and the process that they kill agree on.
 
+mod kills;
+
+pub use kills::{KillReport, kill_repeatedly};
+
 use table_core::{Action, DynamicEntity, EntityKey, Operation, QueueName, Result, TableName, Transaction};
 
 /// Rows of each transaction.
