@@ -84,6 +84,7 @@ pub mod query;
 pub mod reserved;
 pub mod store;
 
+mod checked_text;
 mod clock;
 #[cfg(feature = "derive")]
 mod derive;

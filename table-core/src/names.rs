@@ -2,13 +2,12 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
-use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::Serialize;
 use smol_str::SmolStr;
 
+use crate::checked_text::checked_text;
 use crate::error::{Error, Result};
 use crate::limits;
 
@@ -192,51 +191,4 @@ impl Borrow<str> for PropertyName {
     }
 }
 
-macro_rules! name_traits {
-    ($($name:ident),*) => {
-        $(
-            impl fmt::Display for $name {
-                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.write_str(&self.0)
-                }
-            }
-
-            impl fmt::Debug for $name {
-                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    fmt::Debug::fmt(self.as_str(), f)
-                }
-            }
-
-            impl AsRef<str> for $name {
-                fn as_ref(&self) -> &str {
-                    &self.0
-                }
-            }
-
-            impl FromStr for $name {
-                type Err = Error;
-
-                fn from_str(name: &str) -> Result<Self> {
-                    Self::new(name)
-                }
-            }
-
-            impl TryFrom<&str> for $name {
-                type Error = Error;
-
-                fn try_from(name: &str) -> Result<Self> {
-                    Self::new(name)
-                }
-            }
-
-            impl<'de> Deserialize<'de> for $name {
-                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                    let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-                    Self::new(&*text).map_err(de::Error::custom)
-                }
-            }
-        )*
-    };
-}
-
-name_traits!(TableName, QueueName, PropertyName);
+checked_text!(TableName, QueueName, PropertyName);

@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use super::utf16;
+use crate::checked_text::checked_text;
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::value::utf16_units;
@@ -87,46 +87,7 @@ macro_rules! raw_key {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(self.as_str(), f)
-            }
-        }
-
-        impl AsRef<str> for $name {
-            fn as_ref(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = Error;
-
-            fn from_str(text: &str) -> Result<Self> {
-                Self::new(text)
-            }
-        }
-
-        impl TryFrom<&str> for $name {
-            type Error = Error;
-
-            fn try_from(text: &str) -> Result<Self> {
-                Self::new(text)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-                Self::new(&*text).map_err(de::Error::custom)
-            }
-        }
+        checked_text!($name);
     };
 }
 
