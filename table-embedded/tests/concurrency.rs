@@ -1,12 +1,14 @@
-//! Readers beside a writer.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+//! Readers beside a writer, and callers beside any runtime.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
 
 use table_core::store::Selection;
 use table_core::{Action, DynamicEntity, EntityKey, Operation, TableName, TableStore};
-use table_embedded::{Durability, EmbeddedOptions};
+use table_embedded::{Durability, EmbeddedOptions, EmbeddedStore};
 
 /// Rows keep property names as numbers; a reader must know every number that it can meet.
 #[test]
@@ -47,4 +49,17 @@ fn a_reader_knows_the_property_names_of_every_row_that_it_sees() {
             reader.join().unwrap().unwrap();
         }
     });
+}
+
+/// A runtime need not have timers, and a future need not have a runtime.
+#[test]
+fn maintenance_needs_no_timer_and_no_runtime() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = EmbeddedStore::open(folder.path().join("store.redb")).unwrap();
+    let without_timers = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    without_timers.block_on(store.compact()).unwrap();
+    let mut check = pin!(store.check(|_| ()));
+    let mut context = Context::from_waker(Waker::noop());
+    let Poll::Ready(report) = check.as_mut().poll(&mut context) else { panic!("nothing to wait for") };
+    assert_eq!(report.unwrap().rows, 0);
 }
