@@ -1,5 +1,4 @@
 //! Readers beside a writer, and callers beside any runtime.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use std::pin::pin;
 use std::sync::Arc;
