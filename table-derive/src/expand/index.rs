@@ -62,7 +62,7 @@ impl OneIndex<'_> {
         let Context { krate, entity } = context;
         let (vis, ident, this) = (context.vis(), context.ident(), context.this());
         let fields = entity.copied(index).into_iter().filter_map(|field| entity.fields.get(field)).map(|field| {
-            let Field { ident, ty, name, .. } = field;
+            let Field { ident, vis, ty, name, .. } = field;
             let doc = format!("The field `{name}` of the entity.");
             quote!(#[doc = #doc] #vis #ident: #ty,)
         });
