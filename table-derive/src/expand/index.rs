@@ -103,7 +103,7 @@ impl OneIndex<'_> {
     fn row_impl(&self) -> TokenStream {
         let Self { context, index, position, .. } = self;
         let Context { krate, entity } = context;
-        let (copy_type, schema) = (self.copy_type(), context.schema());
+        let (copy_type, schema, label) = (self.copy_type(), context.schema(), self.copy.to_string());
         let (impl_generics, _, where_clause) = context.generics().split_for_impl();
         let (partition, row) = self.templates();
         let source = KeySource { key: &index.key, partition: partition.clone(), row: row.clone() };
@@ -116,6 +116,10 @@ impl OneIndex<'_> {
             impl #impl_generics #krate::FromRow for #copy_type #where_clause {
                 fn row_prefix() -> &'static str {
                     (#row).literal_prefix()
+                }
+
+                fn label() -> &'static str {
+                    #label
                 }
 
                 fn recognizes(row: &#krate::DynamicEntity) -> bool {
