@@ -51,7 +51,7 @@ pub(crate) fn unknown(item: &Meta, known: &[&str], errors: &mut Errors) {
 /// The text of `name = "..."`.
 pub(crate) fn text(item: &Meta, errors: &mut Errors) -> Option<LitStr> {
     if let Meta::NameValue(pair) = item
-        && let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &pair.value
+        && let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = peel(&pair.value)
     {
         return Some(text.clone());
     }
@@ -82,7 +82,7 @@ pub(crate) fn ident(item: &Meta, errors: &mut Errors) -> Option<Ident> {
 /// The number of `name = 2`.
 pub(crate) fn number(item: &Meta, errors: &mut Errors) -> Option<u32> {
     if let Meta::NameValue(pair) = item
-        && let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = &pair.value
+        && let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = peel(&pair.value)
         && let Ok(number) = number.base10_parse()
     {
         return Some(number);
@@ -126,7 +126,7 @@ pub(crate) fn type_in(item: &Meta, errors: &mut Errors) -> Option<Type> {
 /// The path of `name = Type`, without quotes.
 pub(crate) fn type_path(item: &Meta, errors: &mut Errors) -> Option<Path> {
     if let Meta::NameValue(pair) = item
-        && let Expr::Path(path) = &pair.value
+        && let Expr::Path(path) = peel(&pair.value)
     {
         return Some(path.path.clone());
     }
@@ -146,4 +146,12 @@ fn parse_list<P: syn::parse::Parser>(item: &Meta, example: &str, errors: &mut Er
             None
         }
     }
+}
+
+/// The expression without the invisible groups that `macro_rules` leaves around `$text:literal`.
+fn peel(mut expression: &Expr) -> &Expr {
+    while let Expr::Group(group) = expression {
+        expression = &group.expr;
+    }
+    expression
 }

@@ -1,7 +1,7 @@
 //! One field of a struct, with its attributes.
 
 use proc_macro2::Ident;
-use syn::{LitStr, Meta, Path, Type};
+use syn::{LitStr, Meta, Path, Type, Visibility};
 
 use crate::attr;
 use crate::error::Errors;
@@ -11,6 +11,7 @@ use crate::shape::{self, Shape};
 /// A field of a struct that derives `Entity`, `Flatten` or `Projection`.
 pub(crate) struct Field<'a> {
     pub(crate) ident: &'a Ident,
+    pub(crate) vis: &'a Visibility,
     /// The name without `r#`.
     pub(crate) name: String,
     pub(crate) ty: &'a Type,
@@ -111,6 +112,7 @@ impl<'a> Field<'a> {
         let inner = option.unwrap_or(&field.ty);
         Some(Self {
             ident,
+            vis: &field.vis,
             ty: &field.ty,
             inner,
             optional: option.is_some(),

@@ -9,6 +9,7 @@
 mod backend;
 mod engine;
 mod error;
+mod exclusive;
 #[cfg(test)]
 mod fault_tests;
 mod format;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition};
 use table_core::{Error, ErrorKind, Result, SortKey};
-use tokio::sync::OwnedRwLockWriteGuard;
 
 use crate::engine::{Engine, closed};
 use crate::error::StorageFailure;
+use crate::exclusive::lock_alone;
 use crate::format::catalog::{self, QueueTables};
 use crate::format::message::StoredMessage;
 use crate::format::names::Names;
@@ -104,15 +104,20 @@ impl EmbeddedStore {
     ) -> Result<T> {
         let engine = Arc::clone(self.engine());
         engine.check_sync()?;
-        let wait = Arc::clone(&engine.database).write_owned();
-        let Ok(slot) = tokio::time::timeout(engine.options.maintenance_wait, wait).await else {
-            return Err(Error::new(ErrorKind::Busy, "readers still use the file; try again when they are done")
-                .with_operation(operation));
-        };
-        let mut slot: OwnedRwLockWriteGuard<Option<Database>> = slot;
-        on_blocking_thread(move || work(&engine, slot.as_mut().ok_or_else(closed)?))
-            .await
-            .map_err(|error| error.with_operation(operation))
+        // Dropped with this future: a caller that went away no longer wants the file.
+        let caller = Arc::new(());
+        let waiting = Arc::downgrade(&caller);
+        let done = on_blocking_thread(move || {
+            let wanted = || waiting.strong_count() > 0;
+            let Some(mut slot) = lock_alone(&engine.database, engine.options.maintenance_wait, wanted) else {
+                return Err(Error::new(ErrorKind::Busy, "readers still use the file; try again when they are done"));
+            };
+            engine.ensure_open(&mut slot)?;
+            work(&engine, slot.as_mut().ok_or_else(closed)?)
+        })
+        .await;
+        drop(caller);
+        done.map_err(|error| error.with_operation(operation))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reads: each from one snapshot of the file, which writers do not disturb.
 
 use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
 
 use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableError};
 use table_core::query::{Field, ValueRef};
@@ -8,7 +9,7 @@ use table_core::store::kit::{ROWS_LOOKED_AT, Scan, Step, token_of_key};
 use table_core::store::{Page, PeekedMessage, Selection, StoreQuery};
 use table_core::{DynamicEntity, ETag, EntityKey, PropertyName, QueueName, Result, SortKey, TableName, Timestamp};
 
-use crate::engine::{QueueEntry, TableEntry};
+use crate::engine::{Engine, QueueEntry, TableEntry};
 use crate::error::StorageFailure;
 use crate::format::catalog;
 use crate::format::message::StoredMessage;
@@ -17,11 +18,15 @@ use crate::format::row::RowRef;
 
 type Rows = ReadOnlyTable<&'static [u8], &'static [u8]>;
 
-/// Opens the rows of a table in a snapshot. None where the table was dropped in the meantime.
-fn open_rows(database: &Database, entry: &TableEntry) -> Result<Option<Rows>> {
+/// Opens the rows of a table in a snapshot, with the names that they use. None where the table was
+/// dropped in the meantime.
+///
+/// A group makes its new names known before it commits, so names that are taken after the snapshot
+/// hold all that its rows can have. Taken before it, they may lack those of a commit in between.
+fn open_rows(engine: &Engine, database: &Database, entry: &TableEntry) -> Result<Option<(Rows, Arc<Names>)>> {
     let transaction = database.begin_read().map_err(StorageFailure::from)?;
     match transaction.open_table(catalog::bytes_table(&entry.rows)) {
-        Ok(rows) => Ok(Some(rows)),
+        Ok(rows) => Ok(Some((rows, engine.names()))),
         Err(TableError::TableDoesNotExist(_)) => Ok(None),
         Err(error) => Err(StorageFailure::from(error).into()),
     }
@@ -29,19 +34,19 @@ fn open_rows(database: &Database, entry: &TableEntry) -> Result<Option<Rows>> {
 
 /// Reads one entity.
 pub(crate) fn get(
+    engine: &Engine,
     database: &Database,
-    entry: &TableEntry,
-    names: &Names,
     table: &TableName,
     key: &EntityKey,
     selection: &Selection,
 ) -> Result<Option<DynamicEntity>> {
-    let Some(rows) = open_rows(database, entry)? else {
+    let entry = engine.table(table, "get")?;
+    let Some((rows, names)) = open_rows(engine, database, &entry)? else {
         return Err(catalog::no_table(table, "get"));
     };
     let bytes = SortKey::of(key);
     let found = rows.get(bytes.as_bytes()).map_err(StorageFailure::from)?;
-    found.map(|found| decode(key.clone(), found.value(), names, selection)).transpose()
+    found.map(|found| decode(key.clone(), found.value(), &names, selection)).transpose()
 }
 
 fn decode(key: EntityKey, bytes: &[u8], names: &Names, selection: &Selection) -> Result<DynamicEntity> {
@@ -55,15 +60,10 @@ fn decode(key: EntityKey, bytes: &[u8], names: &Names, selection: &Selection) ->
 }
 
 /// Reads one page of entities.
-pub(crate) fn page(
-    database: &Database,
-    entry: &TableEntry,
-    names: &Names,
-    table: &TableName,
-    query: &StoreQuery,
-) -> Result<Page> {
+pub(crate) fn page(engine: &Engine, database: &Database, table: &TableName, query: &StoreQuery) -> Result<Page> {
+    let entry = engine.table(table, "query")?;
     let scan = Scan::new(query)?;
-    let Some(rows) = open_rows(database, entry)? else {
+    let Some((rows, names)) = open_rows(engine, database, &entry)? else {
         return Err(catalog::no_table(table, "query"));
     };
     let mut page = Page::default();
@@ -87,9 +87,9 @@ pub(crate) fn page(
                 start = scan.end().is_none_or(|end| place < *end).then_some(place);
                 break;
             }
-            if matches(key.value(), value.value(), names, query)? {
+            if matches(key.value(), value.value(), &names, query)? {
                 let key = SortKey::decode_bytes(key.value())?;
-                page.entities.push(decode(key, value.value(), names, &query.selection)?);
+                page.entities.push(decode(key, value.value(), &names, &query.selection)?);
             }
         }
     }

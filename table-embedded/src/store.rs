@@ -181,26 +181,17 @@ impl TableStore for EmbeddedStore {
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, selection: &Selection) -> Result<Option<DynamicEntity>> {
-        let found = self.read(|engine, database| {
-            let entry = engine.table(table, "get")?;
-            read::get(database, &entry, &engine.names(), table, key, selection)
-        });
+        let found = self.read(|engine, database| read::get(engine, database, table, key, selection));
         found.await.map_err(|error| error.with_operation("get").with_table(table.as_str()).with_key(key.clone()))
     }
 
     async fn query(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
         let short = query.limit.is_some_and(|limit| limit <= SHORT_PAGE) && query.filter.is_none();
         let page = if short {
-            self.read(|engine, database| {
-                read::page(database, &*engine.table(table, "query")?, &engine.names(), table, query)
-            })
-            .await
+            self.read(|engine, database| read::page(engine, database, table, query)).await
         } else {
             let (table, query) = (table.clone(), query.clone());
-            self.read_long(move |engine, database| {
-                read::page(database, &*engine.table(&table, "query")?, &engine.names(), &table, &query)
-            })
-            .await
+            self.read_long(move |engine, database| read::page(engine, database, &table, &query)).await
         };
         page.map_err(|error| error.with_operation("query").with_table(table.as_str()))
     }

@@ -1,12 +1,17 @@
 //! Ranges of rows by their leading key parts.
 
 use std::ops::Bound;
+use std::time::Duration;
 
 use smol_str::{SmolStr, SmolStrBuilder};
 
 use super::text::text_prefix_end;
 use super::{KeyRange, KeyTemplate, KeyValue, PartFormat, PartitionKey, Span, TemplatePart, utf16};
 use crate::error::{Error, Result};
+use crate::timestamp::Timestamp;
+
+/// The least time by which two instants differ.
+const TICK: Duration = Duration::from_nanos(100);
 
 /// The leading parts of a row key, on the way to a range of rows.
 ///
@@ -113,6 +118,9 @@ impl KeyPrefix {
 
     /// All rows whose next part lies between two values.
     ///
+    /// Of a time by calendar format these are the rows of every day, or what the format tells, that
+    /// the range touches: no row in the range is left out.
+    ///
     /// # Errors
     /// The first error of a part; [`InvalidKey`](crate::ErrorKind::InvalidKey) for a text that a
     /// literal follows, since such texts do not sort as their rows do.
@@ -125,6 +133,7 @@ impl KeyPrefix {
             )
             .with_property(name));
         }
+        let (lower, upper) = if format.is_lossy() { (later(lower), earlier(upper)) } else { (lower, upper) };
         let (lower, upper) = if format.is_descending() { (upper, lower) } else { (lower, upper) };
         let lower = match lower {
             Bound::Unbounded => Bound::Included(self.row_so_far()?.into()),
@@ -142,6 +151,27 @@ impl KeyPrefix {
             }
         };
         within(self.partition, Span::new(lower, upper))
+    }
+}
+
+/// The same lower bound of a time that its key does not tell whole. Leaving out a time must not
+/// leave out its day, so the first time that is wanted takes its place.
+fn later(bound: Bound<Result<KeyValue<'_>>>) -> Bound<Result<KeyValue<'_>>> {
+    match bound {
+        Bound::Excluded(Ok(KeyValue::Time(at))) if at < Timestamp::MAX => {
+            Bound::Included(Ok(KeyValue::Time(at.next_tick())))
+        }
+        bound => bound,
+    }
+}
+
+/// The same upper bound of a time that its key does not tell whole; see [`later`].
+fn earlier(bound: Bound<Result<KeyValue<'_>>>) -> Bound<Result<KeyValue<'_>>> {
+    match bound {
+        Bound::Excluded(Ok(KeyValue::Time(at))) if at > Timestamp::MIN => {
+            Bound::Included(Ok(KeyValue::Time(at.saturating_sub(TICK))))
+        }
+        bound => bound,
     }
 }
 

@@ -205,11 +205,20 @@ impl Loader {
         chunk.operations.push(operation);
         chunk.bytes += bytes;
         self.waiting += 1;
-        if self.waiting > self.options.buffered {
-            let largest = self.chunks.iter().max_by_key(|(_, chunk)| chunk.operations.len());
-            if let Some(partition) = largest.map(|(partition, _)| partition.clone()) {
-                self.send(&partition).await?;
+        if self.waiting > self.options.buffered { self.make_room().await } else { Ok(()) }
+    }
+
+    /// Sends the fullest chunks until half of the room is free: looking for one alone each time
+    /// would take longer than the load, where every entity has a partition of its own.
+    async fn make_room(&mut self) -> Result<()> {
+        let mut sizes: Vec<(usize, PartitionKey)> =
+            self.chunks.iter().map(|(partition, chunk)| (chunk.operations.len(), partition.clone())).collect();
+        sizes.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
+        for (_, partition) in sizes {
+            if self.waiting <= self.options.buffered / 2 {
+                break;
             }
+            self.send(&partition).await?;
         }
         Ok(())
     }

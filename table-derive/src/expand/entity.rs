@@ -76,6 +76,10 @@ fn from_row(context: &Context<'_>) -> TokenStream {
                 #prefix
             }
 
+            fn label() -> &'static str {
+                #schema.name
+            }
+
             fn recognizes(row: &#krate::DynamicEntity) -> bool {
                 #schema.recognizes(row) #old_recognizes
             }

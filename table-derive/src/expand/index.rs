@@ -62,7 +62,7 @@ impl OneIndex<'_> {
         let Context { krate, entity } = context;
         let (vis, ident, this) = (context.vis(), context.ident(), context.this());
         let fields = entity.copied(index).into_iter().filter_map(|field| entity.fields.get(field)).map(|field| {
-            let Field { ident, ty, name, .. } = field;
+            let Field { ident, vis, ty, name, .. } = field;
             let doc = format!("The field `{name}` of the entity.");
             quote!(#[doc = #doc] #vis #ident: #ty,)
         });
@@ -103,7 +103,7 @@ impl OneIndex<'_> {
     fn row_impl(&self) -> TokenStream {
         let Self { context, index, position, .. } = self;
         let Context { krate, entity } = context;
-        let (copy_type, schema) = (self.copy_type(), context.schema());
+        let (copy_type, schema, label) = (self.copy_type(), context.schema(), self.copy.to_string());
         let (impl_generics, _, where_clause) = context.generics().split_for_impl();
         let (partition, row) = self.templates();
         let source = KeySource { key: &index.key, partition: partition.clone(), row: row.clone() };
@@ -116,6 +116,10 @@ impl OneIndex<'_> {
             impl #impl_generics #krate::FromRow for #copy_type #where_clause {
                 fn row_prefix() -> &'static str {
                     (#row).literal_prefix()
+                }
+
+                fn label() -> &'static str {
+                    #label
                 }
 
                 fn recognizes(row: &#krate::DynamicEntity) -> bool {

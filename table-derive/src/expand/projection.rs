@@ -11,6 +11,7 @@ use crate::projection::{Projected, Projection};
 /// Everything that `#[derive(Projection)]` generates.
 pub(crate) fn projection(input: &DeriveInput, krate: &Path, projection: &Projection<'_>) -> TokenStream {
     let ident = &input.ident;
+    let label = ident.to_string();
     let (impl_generics, parameters, where_clause) = input.generics.split_for_impl();
     let Projection { of, fields } = projection;
     let columns: Vec<Ident> = (0..fields.len()).map(|at| format_ident!("column_{at}")).collect();
@@ -48,6 +49,10 @@ pub(crate) fn projection(input: &DeriveInput, krate: &Path, projection: &Project
 
                 fn row_prefix() -> &'static str {
                     <#of as #krate::FromRow>::row_prefix()
+                }
+
+                fn label() -> &'static str {
+                    #label
                 }
 
                 fn recognizes(row: &#krate::DynamicEntity) -> bool {

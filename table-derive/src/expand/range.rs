@@ -172,7 +172,11 @@ fn between_method(
     };
     let (lower, upper) = (bound(quote!(start_bound)), bound(quote!(end_bound)));
     let method = format_ident!("{name}_range", span = field.ident.span());
-    let lossy = if spec.is_exact() { "" } else { " Times count as far as the key's calendar format tells them." };
+    let lossy = if spec.is_exact() {
+        ""
+    } else {
+        " The rows are those of every day, or what the key's calendar format tells, that the range touches."
+    };
     let doc = format!("The rows whose `{name}` lies in a range.{lossy}");
     let vis = context.vis();
     Some(quote! {

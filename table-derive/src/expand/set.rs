@@ -57,6 +57,10 @@ pub(crate) fn set(input: &DeriveInput, krate: &Path, members: &[Member<'_>]) -> 
     quote! {
         #[automatically_derived]
         impl #impl_generics #krate::FromRow for #ident #parameters #where_clause {
+            fn label() -> &'static str {
+                #name
+            }
+
             fn recognizes(row: &#krate::DynamicEntity) -> bool {
                 row.get(#krate::reserved::ROW_KIND.as_str()).is_none()
             }

@@ -179,3 +179,30 @@ fn a_copy_is_told_by_its_mark_and_by_its_keys() {
     row.key.partition = table_core::PartitionKey::new("elsewhere").unwrap();
     assert!(!ReadingByBatch::recognizes(&row));
 }
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(partition = "{site}", row = "{at:%Y%m%d}_{visitor}")]
+struct Visit {
+    site: String,
+    at: Timestamp,
+    visitor: u32,
+}
+
+#[test]
+fn a_range_of_times_by_calendar_leaves_no_row_out() {
+    let at = |text: &str| -> Timestamp { text.parse().unwrap() };
+    let row = |text: &str| Visit { site: "a".into(), at: at(text), visitor: 1 }.entity_key().unwrap().row;
+    let holds = |query: Query<Visit>, text: &str| range(query).row.contains(row(text).as_str());
+    let (morning, noon, midnight) = ("2014-07-31T08:00:00Z", "2014-07-31T12:00:00Z", "2014-08-01T00:00:00Z");
+
+    // Within a day, and up to the middle of one.
+    assert!(holds(Visit::range("a").at_range(at(morning)..at(noon)), morning));
+    assert!(holds(Visit::range("a").at_range(..at(noon)), morning));
+    // Up to the end of a day, which is the beginning of the next.
+    assert!(holds(Visit::range("a").at_range(at(morning)..at(midnight)), noon));
+    assert!(!holds(Visit::range("a").at_range(at(morning)..at(midnight)), midnight));
+    // After a time of a day, and after the last one.
+    let after = |text: &str| (std::ops::Bound::Excluded(at(text)), std::ops::Bound::Unbounded);
+    assert!(holds(Visit::range("a").at_range(after(morning)), noon));
+    assert!(!holds(Visit::range("a").at_range(after("2014-07-31T23:59:59.9999999Z")), noon));
+}

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use table_core::query::CostClass;
 use table_core::{
-    Action, DynamicEntity, Entity, EntitySet, MemoryStore, Operation, PartitionKey, Projection, Query, Result, Table,
+    Action, DynamicEntity, Entity, EntitySet, ErrorKind, MemoryStore, Operation, PartitionKey, Projection, Query,
+    Result, Table,
 };
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -111,5 +112,20 @@ async fn columns_filter_by_property_and_by_key() -> Result<()> {
     let query = Employee::range("Sales").id(4).query().project::<NameAndAge>();
     let read = table.first(query).await?.map(table_core::Versioned::into_value);
     assert_eq!(read, Some(NameAndAge { name: "Ann".into(), age: 34 }));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_continuation_belongs_to_the_type_that_was_read() -> Result<()> {
+    let table = staffed().await?;
+    let sales = PartitionKey::new("Sales")?;
+    let everyone = Query::<Staff>::partition(&sales).allow_scan().page_size(3);
+    let next = table.page(everyone.clone(), None).await?.next.unwrap();
+    assert_eq!(table.page(everyone, Some(&next)).await?.items.len(), 3);
+
+    // The same keys and columns, read as something else.
+    let rows = Query::<DynamicEntity>::partition(&sales).allow_scan().page_size(3);
+    let refused = table.page(rows, Some(&next)).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidQuery);
     Ok(())
 }
