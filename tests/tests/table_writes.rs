@@ -177,7 +177,7 @@ async fn a_load_takes_the_fewest_transactions_and_reports() {
     let loaded = table.load(stream::iter(entities), options).await.unwrap();
     assert_eq!(loaded, LoadProgress { entities: 500, transactions: 6 });
     assert_eq!((meter.report() - before).total().transactions, 6);
-    let seen = seen.lock().unwrap();
+    let seen = seen.lock().unwrap().clone();
     assert_eq!(seen.last(), Some(&loaded));
     assert!(seen.is_sorted_by(|a, b| a.entities < b.entities));
     assert_eq!(table.count(Query::<Employee>::all().allow_scan()).await.unwrap(), 500);
