@@ -1,6 +1,7 @@
 //! The typed handle on a table: writes, transactions and bulk loads, on every store.
 
 mod load;
+mod requests;
 mod transactions;
 mod writes;
 

@@ -1,0 +1,44 @@
+//! How a load reaches its store: how often, what it reports, and what it leaves when it fails.
+
+use std::sync::{Arc, Mutex};
+
+use futures_util::stream;
+use table_core::layer::{Fault, FaultMoment, FaultOptions, FaultPlan, Meter};
+use table_core::{ErrorKind, LoadOptions, LoadProgress, MemoryStore, Query, Table, TableStore};
+
+use crate::{Employee, employee};
+
+async fn table_on(store: impl TableStore) -> Table {
+    let table = Table::new(Arc::new(store), "Employees").unwrap();
+    table.create().await.unwrap();
+    table
+}
+
+#[tokio::test]
+async fn a_load_takes_the_fewest_transactions_and_reports() {
+    let meter = Meter::new(MemoryStore::new());
+    let table = table_on(meter.clone()).await;
+    let before = meter.report();
+    // Two partitions in turn, 250 entities each: three transactions a partition.
+    let entities = (0..500).map(|each| employee(if each % 2 == 0 { "Sales" } else { "Marketing" }, each));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let options = LoadOptions::default().with_progress(move |so_far| noted.lock().unwrap().push(so_far));
+    let loaded = table.load(stream::iter(entities), options).await.unwrap();
+    assert_eq!(loaded, LoadProgress { entities: 500, transactions: 6 });
+    assert_eq!((meter.report() - before).total().transactions, 6);
+    let seen = seen.lock().unwrap().clone();
+    assert_eq!(seen.last(), Some(&loaded));
+    assert!(seen.is_sorted_by(|a, b| a.entities < b.entities));
+    assert_eq!(table.count(Query::<Employee>::all().allow_scan()).await.unwrap(), 500);
+}
+
+#[tokio::test]
+async fn a_load_that_fails_has_seen_its_other_requests_to_their_end() {
+    let plan = FaultPlan::new(FaultOptions::default().with_failure(3, FaultMoment::Before));
+    let table = table_on(Fault::new(MemoryStore::new(), plan)).await;
+    let spread = (0..20).map(|id| employee(&format!("D{id}"), id));
+    let error = table.load(stream::iter(spread), LoadOptions::default().with_concurrency(20)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert_eq!(table.count(Query::<Employee>::all().allow_scan()).await.unwrap(), 19);
+}
