@@ -54,7 +54,7 @@
 /// | `upgrade_from(Old)` | rows of lower versions are read as `Old` and turned by `From<Old>`. `Old` has the same `name`, and keeps its `#[index]` attributes, since they say which copies its rows have. Without it, old rows are read as they are |
 /// | `discriminator = "row_key"` | rows carry no `EntityType` and are told by their row key, whose template begins with a literal |
 /// | `rename_all = "..."` | the case of property names; `PascalCase` by default |
-/// | `names(key = "...", range = "...", patch = "...")` | other names for these functions, where they would clash with your own |
+/// | `names(key = "...", range = "...", patch = "...")` | other names for these functions, where they would clash with your own; the types that they give follow: with `range = "rows"` it is `EmployeeRows` |
 /// | `crate = "..."` | the path to this crate, where it is not `::table_core` |
 ///
 /// # Attributes of a field, in `#[entity(...)]`

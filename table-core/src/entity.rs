@@ -249,6 +249,8 @@ impl Schema {
     pub fn version_of(row: &DynamicEntity) -> u32 {
         match row.get(reserved::ENTITY_VERSION.as_str()) {
             Some(Value::Int32(version)) => u32::try_from(*version).unwrap_or(1),
+            // Another program may write its numbers wide.
+            Some(Value::Int64(version)) => u32::try_from((*version).max(1)).unwrap_or(u32::MAX),
             _ => 1,
         }
     }

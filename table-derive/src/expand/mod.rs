@@ -25,7 +25,7 @@ use quote::{format_ident, quote};
 use syn::{GenericParam, Generics, Path, Visibility};
 
 use crate::ast::Entity;
-use crate::names;
+use crate::names::{self, Case};
 
 /// What most generated items name.
 struct Context<'e> {
@@ -67,6 +67,12 @@ impl<'e> Context<'e> {
     /// A type that is named after the entity.
     fn named(&self, suffix: &str) -> Ident {
         format_ident!("{}{suffix}", names::plain(self.ident()), span = self.ident().span())
+    }
+
+    /// The type that one of the entity's functions gives: `EmployeeRange` of `range`. So a function
+    /// with another name has a type with another name, and neither clashes with the user's own.
+    fn named_after(&self, function: &Ident) -> Ident {
+        self.named(&Case::Pascal.apply(&names::plain(function)))
     }
 
     /// The parameters of the entity as a type that a struct can hold without owning anything.

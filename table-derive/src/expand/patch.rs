@@ -28,8 +28,8 @@ pub(super) fn patch(context: &Context<'_>) -> (TokenStream, TokenStream) {
     let (vis, this, ident) = (context.vis(), context.this(), context.ident());
     let generics = context.generics();
     let (impl_generics, parameters, where_clause) = generics.split_for_impl();
-    let builder = context.named("Patch");
     let function = entity.attrs.patch_fn.clone().unwrap_or_else(|| format_ident!("patch"));
+    let builder = context.named_after(&function);
     let doc = format!("A partial update of an `{ident}`: only the fields that are named here are sent.");
     let upgraded = entity.attrs.upgrade_from.as_ref().map(|_| {
         quote! {

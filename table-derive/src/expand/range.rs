@@ -38,7 +38,7 @@ pub(super) fn primary(context: &Context<'_>) -> (TokenStream, TokenStream) {
     builder(
         context,
         &Rows {
-            builder: context.named("Range"),
+            builder: context.named_after(&function),
             function,
             read_as: context.this(),
             key: &context.entity.key,

@@ -183,3 +183,27 @@ fn the_crate_can_have_another_name() {
     assert_eq!(renamed.part.size, 1);
     assert!(matches!(renamed.kind, Kind::Small));
 }
+
+#[derive(Entity)]
+#[entity(partition = "{item}", row = "price_{id}", names(range = "rows", patch = "change"))]
+struct Price {
+    item: String,
+    id: u32,
+    cents: i64,
+}
+
+/// Named as the range builder of `Price` would be.
+#[derive(Entity)]
+#[entity(partition = "{item}", row = "range", names(patch = "set"))]
+struct PriceRange {
+    item: String,
+    lowest: i64,
+}
+
+#[test]
+fn types_are_named_after_the_functions_that_give_them() {
+    let rows: PriceRows<1> = Price::rows("tea").id(7);
+    assert!(range(rows.query()).row.contains("price_0000000007"));
+    let _: PriceChange = Price::change(Price::key("tea", 7)).cents(250);
+    let _: PriceRangeSet = PriceRange::set(PriceRange::key("tea")).lowest(200);
+}

@@ -91,6 +91,16 @@ fn without_an_old_struct_old_rows_are_read_as_they_are() {
     assert_eq!(*Note::from_row(row).unwrap(), note);
 }
 
+#[test]
+fn a_version_that_another_program_wrote_wide_counts_all_the_same() {
+    let person = Person { id: 1, first: "Jo".into(), last: "Jones".into(), age: Some(4) };
+    let mut row = stored(person.to_row().unwrap());
+    row.set("EntityVersion", Value::Int64(3)).unwrap();
+    assert_eq!(*Person::from_row(row.clone()).unwrap(), person);
+    row.set("EntityVersion", Value::Int64(i64::MAX)).unwrap();
+    assert!(Person::from_row(row).unwrap_err().message().contains("upgrade the program"));
+}
+
 mod patches {
     use std::sync::Arc;
 
