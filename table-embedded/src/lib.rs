@@ -15,6 +15,7 @@ mod format;
 mod maintenance;
 mod options;
 mod read;
+mod snapshot;
 mod store;
 mod writer;
 

@@ -110,6 +110,7 @@ impl EmbeddedStore {
                 .with_operation(operation));
         };
         let mut slot: OwnedRwLockWriteGuard<Option<Database>> = slot;
+        engine.forget_snapshot();
         on_blocking_thread(move || work(&engine, slot.as_mut().ok_or_else(closed)?))
             .await
             .map_err(|error| error.with_operation(operation))

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, OnceCell};
 
-use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableError};
+use redb::{Database, ReadableDatabase, ReadableTableMetadata, TableError};
 use table_core::query::{Field, ValueRef};
 use table_core::store::kit::{ROWS_LOOKED_AT, Scan, Step, token_of_key};
 use table_core::store::{Page, PeekedMessage, Selection, StoreQuery};
@@ -14,29 +14,18 @@ use crate::format::catalog;
 use crate::format::message::StoredMessage;
 use crate::format::names::Names;
 use crate::format::row::RowRef;
-
-type Rows = ReadOnlyTable<&'static [u8], &'static [u8]>;
-
-/// Opens the rows of a table in a snapshot. None where the table was dropped in the meantime.
-fn open_rows(database: &Database, entry: &TableEntry) -> Result<Option<Rows>> {
-    let transaction = database.begin_read().map_err(StorageFailure::from)?;
-    match transaction.open_table(catalog::bytes_table(&entry.rows)) {
-        Ok(rows) => Ok(Some(rows)),
-        Err(TableError::TableDoesNotExist(_)) => Ok(None),
-        Err(error) => Err(StorageFailure::from(error).into()),
-    }
-}
+use crate::snapshot::Snapshot;
 
 /// Reads one entity.
 pub(crate) fn get(
-    database: &Database,
+    snapshot: &Snapshot,
     entry: &TableEntry,
     names: &Names,
     table: &TableName,
     key: &EntityKey,
     selection: &Selection,
 ) -> Result<Option<DynamicEntity>> {
-    let Some(rows) = open_rows(database, entry)? else {
+    let Some(rows) = snapshot.rows(entry)? else {
         return Err(catalog::no_table(table, "get"));
     };
     let bytes = SortKey::of(key);
@@ -56,14 +45,14 @@ fn decode(key: EntityKey, bytes: &[u8], names: &Names, selection: &Selection) ->
 
 /// Reads one page of entities.
 pub(crate) fn page(
-    database: &Database,
+    snapshot: &Snapshot,
     entry: &TableEntry,
     names: &Names,
     table: &TableName,
     query: &StoreQuery,
 ) -> Result<Page> {
     let scan = Scan::new(query)?;
-    let Some(rows) = open_rows(database, entry)? else {
+    let Some(rows) = snapshot.rows(entry)? else {
         return Err(catalog::no_table(table, "query"));
     };
     let mut page = Page::default();

@@ -183,7 +183,8 @@ impl TableStore for EmbeddedStore {
     async fn get(&self, table: &TableName, key: &EntityKey, selection: &Selection) -> Result<Option<DynamicEntity>> {
         let found = self.read(|engine, database| {
             let entry = engine.table(table, "get")?;
-            read::get(database, &entry, &engine.names(), table, key, selection)
+            // The names after the snapshot, so that they hold all that its rows use.
+            read::get(&*engine.snapshot(database)?, &entry, &engine.names(), table, key, selection)
         });
         found.await.map_err(|error| error.with_operation("get").with_table(table.as_str()).with_key(key.clone()))
     }
@@ -192,13 +193,15 @@ impl TableStore for EmbeddedStore {
         let short = query.limit.is_some_and(|limit| limit <= SHORT_PAGE) && query.filter.is_none();
         let page = if short {
             self.read(|engine, database| {
-                read::page(database, &*engine.table(table, "query")?, &engine.names(), table, query)
+                let entry = engine.table(table, "query")?;
+                read::page(&*engine.snapshot(database)?, &entry, &engine.names(), table, query)
             })
             .await
         } else {
             let (table, query) = (table.clone(), query.clone());
             self.read_long(move |engine, database| {
-                read::page(database, &*engine.table(&table, "query")?, &engine.names(), &table, &query)
+                let entry = engine.table(&table, "query")?;
+                read::page(&*engine.snapshot(database)?, &entry, &engine.names(), &table, &query)
             })
             .await
         };
