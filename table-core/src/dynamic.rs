@@ -7,6 +7,9 @@ use crate::names::PropertyName;
 use crate::timestamp::Timestamp;
 use crate::value::Value;
 
+/// Properties up to which each name is looked at.
+const FEW: usize = 16;
+
 /// The properties of an entity, sorted by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Properties(Vec<(PropertyName, Value)>);
@@ -36,14 +39,32 @@ impl Properties {
         self.0.is_empty()
     }
 
-    fn position(&self, name: &str) -> Result<usize, usize> {
+    /// Properties that stand in the order of their names already, none of them twice.
+    ///
+    /// A store that keeps them so need not sort them again.
+    #[must_use]
+    pub fn from_ordered(properties: Vec<(PropertyName, Value)>) -> Self {
+        debug_assert!(properties.is_sorted_by(|(one, _), (next, _)| one < next), "properties out of order");
+        Self(properties)
+    }
+
+    fn place(&self, name: &str) -> Result<usize, usize> {
         self.0.binary_search_by(|(each, _)| each.as_str().cmp(name))
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        // Names of different lengths differ at a glance, so looking at a few is faster than searching.
+        if self.0.len() <= FEW {
+            self.0.iter().position(|(each, _)| each.as_str() == name)
+        } else {
+            self.place(name).ok()
+        }
     }
 
     /// The value of a property.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(self.position(name).ok()?).map(|(_, value)| value)
+        self.0.get(self.position(name)?).map(|(_, value)| value)
     }
 
     /// Sets a property, and gives its old value back.
@@ -53,7 +74,7 @@ impl Properties {
             self.0.push((name, value));
             return None;
         }
-        match self.position(name.as_str()) {
+        match self.place(name.as_str()) {
             Ok(at) => self.0.get_mut(at).map(|(_, old)| std::mem::replace(old, value)),
             Err(at) => {
                 self.0.insert(at, (name, value));
@@ -64,7 +85,7 @@ impl Properties {
 
     /// Takes a property out.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        self.position(name).ok().map(|at| self.0.remove(at).1)
+        self.position(name).map(|at| self.0.remove(at).1)
     }
 
     /// All properties by name.

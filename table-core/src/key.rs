@@ -43,6 +43,11 @@ impl<R> Key<R> {
     pub fn resolve(&self) -> Result<EntityKey> {
         self.place.clone()
     }
+
+    /// The raw key, where it stands.
+    pub(crate) fn place(&self) -> Result<&EntityKey> {
+        self.place.as_ref().map_err(Clone::clone)
+    }
 }
 
 impl<R> Clone for Key<R> {

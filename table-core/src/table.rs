@@ -23,6 +23,8 @@ use crate::versioned::Versioned;
 /// and wrapped in layers.
 #[derive(Debug, Clone)]
 pub struct Table {
+    /// Called as `(*store).get(..)`: a shared store is a store too, and as such would box each
+    /// future once more.
     store: Arc<dyn TableStore>,
     name: TableName,
 }
@@ -78,11 +80,13 @@ impl Table {
     /// # Errors
     /// [`Corrupted`](ErrorKind::Corrupted) where the row is of another type than the key.
     pub async fn get<R: FromRow>(&self, key: impl Into<Key<R>>) -> Result<Option<Versioned<R>>> {
-        let key = key.into();
-        let table = self.named(key.table())?;
-        let at = key.resolve()?;
+        self.read(&key.into()).await
+    }
+
+    async fn read<R: FromRow>(&self, key: &Key<R>) -> Result<Option<Versioned<R>>> {
+        let (table, at) = (self.named(key.table())?, key.place()?);
         let selection: Selection = R::selection();
-        let Some(row) = self.store.get(&table, &at, &selection).await? else {
+        let Some(row) = (*self.store).get(&table, at, &selection).await? else {
             return Ok(None);
         };
         if !R::recognizes(&row) {
@@ -91,7 +95,7 @@ impl Table {
             )
             .with_operation("get")
             .with_table(table.as_str())
-            .with_key(at));
+            .with_key(at.clone()));
         }
         R::from_row(row).map(Some)
     }
@@ -102,7 +106,7 @@ impl Table {
     /// [`NotFound`](ErrorKind::NotFound), naming the key; and as [`Table::get`].
     pub async fn require<R: FromRow>(&self, key: impl Into<Key<R>>) -> Result<Versioned<R>> {
         let key = key.into();
-        match self.get(key.clone()).await? {
+        match self.read(&key).await? {
             Some(found) => Ok(found),
             None => Err(missing("get", &self.named(key.table())?, key.resolve()?)),
         }

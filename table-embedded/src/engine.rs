@@ -14,12 +14,15 @@ use crate::error::StorageFailure;
 use crate::format::catalog::{self, QueueTables};
 use crate::format::names::Names;
 use crate::options::EmbeddedOptions;
+use crate::snapshot::{LastCommit, Snapshot};
 
 /// The open file, and what is kept in memory of it.
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub(crate) options: EmbeddedOptions,
     storage: Box<dyn Storage>,
+    /// Forgotten before the database is closed, which must be the last to use the file.
+    last_commit: LastCommit,
     /// None after an I/O error, until it could be opened again. Whoever reads holds the lock shared;
     /// maintenance and reopening hold it alone.
     pub(crate) database: Arc<AsyncRwLock<Option<Database>>>,
@@ -66,6 +69,7 @@ impl Engine {
         Ok(Self {
             options,
             storage,
+            last_commit: LastCommit::default(),
             database: Arc::new(AsyncRwLock::new(Some(opened.database))),
             sync_failed,
             names: RwLock::new(Arc::new(opened.names)),
@@ -111,6 +115,16 @@ impl Engine {
             .ok_or_else(|| catalog::no_queue(queue, operation))
     }
 
+    /// The last commit, to be read.
+    pub(crate) fn snapshot(&self, database: &Database) -> Result<Arc<Snapshot>> {
+        Ok(self.last_commit.read(database)?)
+    }
+
+    /// Lets the next read begin anew: after a commit, and where the file is needed alone.
+    pub(crate) fn forget_snapshot(&self) {
+        self.last_commit.forget();
+    }
+
     /// Refuses further use once a sync has failed.
     pub(crate) fn check_sync(&self) -> Result<()> {
         if self.sync_failed.load(Ordering::SeqCst) {
@@ -132,6 +146,7 @@ impl Engine {
 
     pub(crate) fn reopen_in(&self, slot: &mut Option<Database>) -> Result<()> {
         // The old one must let go of the file first.
+        self.forget_snapshot();
         *slot = None;
         let opened = open_database(&*self.storage, &self.options, &self.sync_failed)?;
         self.sync_failed.store(false, Ordering::SeqCst);

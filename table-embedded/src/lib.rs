@@ -16,6 +16,7 @@ mod format;
 mod maintenance;
 mod options;
 mod read;
+mod snapshot;
 mod store;
 mod writer;
 

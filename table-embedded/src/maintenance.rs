@@ -113,6 +113,7 @@ impl EmbeddedStore {
                 return Err(Error::new(ErrorKind::Busy, "readers still use the file; try again when they are done"));
             };
             engine.ensure_open(&mut slot)?;
+            engine.forget_snapshot();
             work(&engine, slot.as_mut().ok_or_else(closed)?)
         })
         .await;

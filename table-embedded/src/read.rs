@@ -1,36 +1,19 @@
 //! Reads: each from one snapshot of the file, which writers do not disturb.
 
 use std::cell::{Cell, OnceCell};
-use std::sync::Arc;
 
-use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, TableError};
+use redb::{Database, ReadableDatabase, ReadableTableMetadata, TableError};
 use table_core::query::{Field, ValueRef};
 use table_core::store::kit::{ROWS_LOOKED_AT, Scan, Step, token_of_key};
 use table_core::store::{Page, PeekedMessage, Selection, StoreQuery};
 use table_core::{DynamicEntity, ETag, EntityKey, PropertyName, QueueName, Result, SortKey, TableName, Timestamp};
 
-use crate::engine::{Engine, QueueEntry, TableEntry};
+use crate::engine::{Engine, QueueEntry};
 use crate::error::StorageFailure;
 use crate::format::catalog;
 use crate::format::message::StoredMessage;
 use crate::format::names::Names;
 use crate::format::row::RowRef;
-
-type Rows = ReadOnlyTable<&'static [u8], &'static [u8]>;
-
-/// Opens the rows of a table in a snapshot, with the names that they use. None where the table was
-/// dropped in the meantime.
-///
-/// A group makes its new names known before it commits, so names that are taken after the snapshot
-/// hold all that its rows can have. Taken before it, they may lack those of a commit in between.
-fn open_rows(engine: &Engine, database: &Database, entry: &TableEntry) -> Result<Option<(Rows, Arc<Names>)>> {
-    let transaction = database.begin_read().map_err(StorageFailure::from)?;
-    match transaction.open_table(catalog::bytes_table(&entry.rows)) {
-        Ok(rows) => Ok(Some((rows, engine.names()))),
-        Err(TableError::TableDoesNotExist(_)) => Ok(None),
-        Err(error) => Err(StorageFailure::from(error).into()),
-    }
-}
 
 /// Reads one entity.
 pub(crate) fn get(
@@ -41,7 +24,11 @@ pub(crate) fn get(
     selection: &Selection,
 ) -> Result<Option<DynamicEntity>> {
     let entry = engine.table(table, "get")?;
-    let Some((rows, names)) = open_rows(engine, database, &entry)? else {
+    let snapshot = engine.snapshot(database)?;
+    // A group makes its new names known before it commits, so names that are taken after the snapshot
+    // hold all that its rows can have.
+    let names = engine.names();
+    let Some(rows) = snapshot.rows(&entry)? else {
         return Err(catalog::no_table(table, "get"));
     };
     let bytes = SortKey::of(key);
@@ -63,7 +50,10 @@ fn decode(key: EntityKey, bytes: &[u8], names: &Names, selection: &Selection) ->
 pub(crate) fn page(engine: &Engine, database: &Database, table: &TableName, query: &StoreQuery) -> Result<Page> {
     let entry = engine.table(table, "query")?;
     let scan = Scan::new(query)?;
-    let Some((rows, names)) = open_rows(engine, database, &entry)? else {
+    let snapshot = engine.snapshot(database)?;
+    // After the snapshot, as in `get`.
+    let names = engine.names();
+    let Some(rows) = snapshot.rows(&entry)? else {
         return Err(catalog::no_table(table, "query"));
     };
     let mut page = Page::default();

@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to people at a terminal")]
 
+mod bench;
 mod run;
 mod test;
 mod tidy;
@@ -21,6 +22,8 @@ usage: cargo xtask <command>
   test               everything that CI runs: formatting, lints, tidy, tests, docs, examples, conformance
   tidy               checks what no lint does: file lengths, dependency direction, links in docs, ...
   conformance [...]  runs the store contract on every store, a line a store
+  bench [--quick] [--json FILE] [FILTER]
+                     measures ours beside its peers, a line a measure: name, ours, peer, ratio, budget, ok or MISS
   faults [KILLS]     crashes processes and disks, and counts what was lost, torn, resurrected or doubled
   help               this text
 ";
@@ -45,6 +48,7 @@ fn dispatch(arguments: &[String]) -> Outcome {
         ("test", []) => test::everything(&Workspace::load()?),
         ("tidy", []) => tidy::run(&Workspace::load()?),
         ("conformance", rest) => test::conformance(&Workspace::load()?, rest),
+        ("bench", rest) => bench::run_all(&Workspace::load()?, rest),
         ("faults", rest) => test::faults(&Workspace::load()?, rest),
         ("help" | "--help" | "-h", _) => {
             print!("{HELP}");

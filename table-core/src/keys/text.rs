@@ -107,11 +107,28 @@ pub(super) fn push_text(out: &mut SmolStrBuilder, text: &str, terminator: Option
 
 /// Whether a text is ASCII that needs no escape.
 fn is_plain(text: &str, terminator: Option<char>) -> bool {
-    text.bytes().all(|byte| {
-        (0x20..0x7e).contains(&byte)
-            && !matches!(byte, b'/' | b'\\' | b'#' | b'?')
-            && terminator != Some(char::from(byte))
-    })
+    plain_len(text, terminator) == text.len()
+}
+
+/// How many bytes at the front are ASCII that needs no escape.
+fn plain_len(text: &str, terminator: Option<char>) -> usize {
+    let special = |byte: u8| !is_plain_ascii(byte) || terminator == Some(char::from(byte));
+    text.bytes().position(special).unwrap_or(text.len())
+}
+
+/// Whether a byte is an ASCII character that no text escapes, but as its terminator.
+#[expect(clippy::indexing_slicing, reason = "the table has a place for every byte")]
+const fn is_plain_ascii(byte: u8) -> bool {
+    const PLAIN: [bool; 256] = {
+        let mut plain = [false; 256];
+        let mut byte = b' ';
+        while (byte as u32) < MARK as u32 {
+            plain[byte as usize] = !matches!(byte, b'/' | b'\\' | b'#' | b'?');
+            byte += 1;
+        }
+        plain
+    };
+    PLAIN[byte as usize]
 }
 
 /// The smallest key text above every text that begins with what `encoded` was made of.
@@ -124,6 +141,11 @@ pub(super) fn text_prefix_end(encoded: &str, guard: Guard) -> Option<String> {
 
 /// Takes a text off the front, up to its terminator or the end. Only what [`push_text`] writes is taken.
 pub(super) fn take_text(input: &str, terminator: Option<char>) -> Option<(Cow<'_, str>, &str)> {
+    let (plain, rest) = input.split_at_checked(plain_len(input, terminator))?;
+    // The usual text: ordinary characters up to the terminator, or to the end.
+    if rest.chars().next() == terminator {
+        return Some((Cow::Borrowed(plain), rest));
+    }
     let end = input.find(|each| each == MARK || terminator == Some(each)).unwrap_or(input.len());
     let (plain, rest) = input.split_at_checked(end)?;
     if !rest.starts_with(MARK) {

@@ -99,6 +99,6 @@ impl TableTransaction<'_> {
     /// twice, [`LimitExceeded`](crate::ErrorKind::LimitExceeded) above 100 operations or 4 MiB.
     pub async fn commit(self) -> Result<Vec<Written>> {
         let transaction = Transaction::new(self.operations?)?;
-        self.table.store.transact(&self.table.name, transaction).await
+        (*self.table.store).transact(&self.table.name, transaction).await
     }
 }

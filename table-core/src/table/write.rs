@@ -139,12 +139,12 @@ impl Table {
     }
 
     async fn put(&self, action: Action) -> Result<ETag> {
-        let written = self.store.write(&self.name, Operation::new(action)?).await?;
+        let written = (*self.store).write(&self.name, Operation::new(action)?).await?;
         written.etag.ok_or_else(|| Error::corrupted("the store answered a write without an ETag"))
     }
 
     async fn remove(&self, action: Action) -> Result<()> {
-        self.store.write(&self.name, Operation::new(action)?).await.map(|_| ())
+        (*self.store).write(&self.name, Operation::new(action)?).await.map(|_| ())
     }
 }
 

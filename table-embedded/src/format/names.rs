@@ -23,8 +23,8 @@ pub(crate) trait NamesMut {
 }
 
 impl Names {
-    pub(crate) fn name(&self, number: u16) -> Option<PropertyName> {
-        self.by_number.get(usize::from(number)).cloned()
+    pub(crate) fn name(&self, number: u16) -> Option<&PropertyName> {
+        self.by_number.get(usize::from(number))
     }
 
     pub(crate) fn number(&self, name: &PropertyName) -> Option<u16> {

@@ -25,6 +25,9 @@ const NARROW: u8 = 1;
 /// Offsets of four bytes.
 const WIDE: u8 = 2;
 const HEADER: usize = 11;
+/// Bytes of a line in the table of offsets.
+const NARROW_ENTRY: usize = 5;
+const WIDE_ENTRY: usize = 7;
 /// Marks a name that the file's names have no number for: it stands before its value.
 const INLINE: u16 = u16::MAX;
 
@@ -61,7 +64,7 @@ pub(crate) fn encode(
         entries.push((number.unwrap_or(INLINE), tag_of(value), payload.len()));
     }
     let wide = payload.len() > usize::from(u16::MAX);
-    let entry_len = if wide { 7 } else { 5 };
+    let entry_len = if wide { WIDE_ENTRY } else { NARROW_ENTRY };
     let mut bytes = Vec::with_capacity(HEADER + entries.len() * entry_len + payload.len());
     bytes.push(if wide { WIDE } else { NARROW });
     bytes.extend_from_slice(&timestamp.ticks().to_le_bytes());
@@ -134,7 +137,7 @@ struct Entry<'a> {
     value: &'a [u8],
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 enum EntryName<'a> {
     Number(u16),
     Inline(&'a str),
@@ -157,7 +160,7 @@ impl<'a> RowRef<'a> {
         let ticks = i64::from_le_bytes([t0, t1, t2, t3, t4, t5, t6, t7]);
         let timestamp = Timestamp::from_ticks(ticks).map_err(|_| damaged())?;
         let count = usize::from(u16::from_le_bytes([c0, c1]));
-        let entries_len = count * if wide { 7 } else { 5 };
+        let entries_len = count * if wide { WIDE_ENTRY } else { NARROW_ENTRY };
         let (entries, payload) = rest.split_at_checked(entries_len).ok_or_else(damaged)?;
         Ok(Self { timestamp, wide, entries, payload })
     }
@@ -173,10 +176,13 @@ impl<'a> RowRef<'a> {
 
     /// One property, where it lies.
     pub(crate) fn get(&self, name: &PropertyName, names: &Names) -> Result<Option<ValueRef<'a>>> {
-        let wanted = names.number(name).map_or(EntryName::Inline(name.as_str()), EntryName::Number);
         for entry in self.entries() {
             let entry = entry?;
-            if entry.name == wanted {
+            let found = match entry.name {
+                EntryName::Number(number) => names.name(number) == Some(name),
+                EntryName::Inline(inline) => inline == name.as_str(),
+            };
+            if found {
                 return value_ref(entry.tag, entry.value).map(Some);
             }
         }
@@ -185,18 +191,22 @@ impl<'a> RowRef<'a> {
 
     /// All properties that `select` includes.
     pub(crate) fn properties(&self, names: &Names, select: impl Fn(&PropertyName) -> bool) -> Result<Properties> {
-        let mut properties = Properties::with_capacity(self.entries.len() / 5);
+        let mut properties = Vec::with_capacity(self.entries.len() / NARROW_ENTRY);
         for entry in self.entries() {
             let entry = entry?;
+            let inline;
             let name = match entry.name {
                 EntryName::Number(number) => names.name(number).ok_or_else(damaged)?,
-                EntryName::Inline(name) => PropertyName::new(name).map_err(|_| damaged())?,
+                EntryName::Inline(name) => {
+                    inline = PropertyName::new(name).map_err(|_| damaged())?;
+                    &inline
+                }
             };
-            if select(&name) {
-                properties.insert(name, owned_value(entry.tag, entry.value)?);
+            if select(name) {
+                properties.push((name.clone(), owned_value(entry.tag, entry.value)?));
             }
         }
-        Ok(properties)
+        Ok(Properties::from_ordered(properties))
     }
 }
 
@@ -211,11 +221,11 @@ struct Entries<'a> {
 impl<'a> Entries<'a> {
     fn read(&mut self) -> Option<Entry<'a>> {
         let (number, tag, end) = if self.wide {
-            let ([n0, n1, tag, e0, e1, e2, e3], rest) = self.rest.split_first_chunk::<7>()?;
+            let ([n0, n1, tag, e0, e1, e2, e3], rest) = self.rest.split_first_chunk::<WIDE_ENTRY>()?;
             self.rest = rest;
             (u16::from_le_bytes([*n0, *n1]), *tag, u32::from_le_bytes([*e0, *e1, *e2, *e3]))
         } else {
-            let ([n0, n1, tag, e0, e1], rest) = self.rest.split_first_chunk::<5>()?;
+            let ([n0, n1, tag, e0, e1], rest) = self.rest.split_first_chunk::<NARROW_ENTRY>()?;
             self.rest = rest;
             (u16::from_le_bytes([*n0, *n1]), *tag, u32::from(u16::from_le_bytes([*e0, *e1])))
         };

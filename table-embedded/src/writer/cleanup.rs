@@ -55,7 +55,7 @@ fn bite(engine: &Engine) -> Result<bool, StorageFailure> {
     if free(&transaction, &name)? {
         transaction.open_table(catalog::DROPPED)?.remove(&*name)?;
     }
-    transaction.commit()?;
+    super::commit(engine, transaction)?;
     Ok(true)
 }
 

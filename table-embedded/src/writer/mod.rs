@@ -149,11 +149,18 @@ impl Loop {
             return Ok(());
         };
         // From here on the writes may have reached the disk, whatever the answer is.
-        let committed = transaction.commit().map_err(StorageFailure::from);
+        let committed = commit(&self.engine, transaction);
         committed.map_err(|failure| Error::from(failure).with_outcome_unknown(true))?;
         changes.publish(&self.engine, &mut self.cleanup);
         Ok(())
     }
+}
+
+/// Commits a transaction, and lets reads see it.
+fn commit(engine: &Engine, transaction: WriteTransaction) -> Result<(), StorageFailure> {
+    let committed = transaction.commit();
+    engine.forget_snapshot();
+    Ok(committed?)
 }
 
 /// A redb transaction with the durability of the options.

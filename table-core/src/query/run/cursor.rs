@@ -95,7 +95,7 @@ impl Cursor {
                 limit: Some(limit),
                 after,
             };
-            self.store.query(&self.table, &query).await
+            (*self.store).query(&self.table, &query).await
         };
         page.map_err(|error| at(error, &self.table))
     }
@@ -103,7 +103,7 @@ impl Cursor {
     async fn fetch_point(&self, partition: &str, row: &str) -> Result<Page> {
         // A raw filter may name a key that no row can have.
         let Ok(key) = EntityKey::parse(partition, row) else { return Ok(Page::default()) };
-        let found = self.store.get(&self.table, &key, &self.selection).await?;
+        let found = (*self.store).get(&self.table, &key, &self.selection).await?;
         Ok(Page { entities: found.into_iter().collect(), next: None })
     }
 }

@@ -1,0 +1,37 @@
+//! The measures, a file for each subject. A line is measured only if its name is wanted.
+//!
+//! Lines of entities with indexes, of the mover and of the Azure client get files of their own here
+//! as these parts come; each is one more call in [`run`].
+
+mod disk;
+mod engines;
+mod growth;
+mod keys;
+mod many_tables;
+mod memory;
+mod open;
+mod queues;
+mod reads;
+mod rows;
+mod sides;
+mod writers;
+mod writes;
+
+use crate::Result;
+use crate::bench::Bench;
+use crate::fixtures::Fixtures;
+
+/// Measures everything that is wanted.
+pub(crate) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
+    keys::run(bench, fixtures)?;
+    rows::run(bench, fixtures)?;
+    memory::run(bench, fixtures)?;
+    reads::run(bench, fixtures)?;
+    writes::run(bench, fixtures)?;
+    engines::run(bench, fixtures)?;
+    growth::run(bench, fixtures)?;
+    queues::run(bench, fixtures)?;
+    many_tables::run(bench, fixtures)?;
+    open::run(bench, fixtures)?;
+    disk::run(bench, fixtures)
+}

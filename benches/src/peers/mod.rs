@@ -1,0 +1,8 @@
+//! What ours is measured against: each peer does the same job in its own best way.
+
+pub(crate) mod by_hand;
+pub(crate) mod group_commit;
+pub(crate) mod native;
+pub(crate) mod redb;
+pub(crate) mod sqlite;
+pub(crate) mod stored_row;
