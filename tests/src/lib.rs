@@ -2,4 +2,5 @@
 
 pub mod crash;
 pub mod fuzzing;
+pub mod pattern;
 pub mod stores;

@@ -103,7 +103,7 @@ impl OneIndex<'_> {
     fn row_impl(&self) -> TokenStream {
         let Self { context, index, position, .. } = self;
         let Context { krate, entity } = context;
-        let (copy_type, schema) = (self.copy_type(), context.schema());
+        let (copy_type, schema, this) = (self.copy_type(), context.schema(), context.this());
         let (impl_generics, _, where_clause) = context.generics().split_for_impl();
         let (partition, row) = self.templates();
         let source = KeySource { key: &index.key, partition: partition.clone(), row: row.clone() };
@@ -129,6 +129,17 @@ impl OneIndex<'_> {
                         #statements
                         ::core::result::Result::Ok(Self { #(#fields),* })
                     })
+                }
+            }
+
+            #[automatically_derived]
+            impl #impl_generics #krate::IndexCopy for #copy_type #where_clause {
+                type Source = #this;
+
+                const INDEX: usize = #position;
+
+                fn source(&self) -> #krate::Key<#this> {
+                    self.source_key()
                 }
             }
         }

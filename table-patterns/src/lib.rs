@@ -1,0 +1,17 @@
+//! Ready-made patterns of the table design guide, over any store.
+//!
+//! Each pattern is one module, named after it. It opens with the problem, the rows that it keeps,
+//! what it guarantees, what a crash at each step leaves behind, and when not to use it. A pattern
+//! takes a [`Table`](table_core::Table) and never a named store, so the same code runs in memory, on
+//! the embedded store and on a service, behind any layers.
+//!
+//! | you want to | pattern |
+//! | --- | --- |
+//! | find an entity by another field, in its partition | [`intra_partition_secondary_index`] |
+
+pub mod intra_partition_secondary_index;
+
+mod attempts;
+
+pub use attempts::UpdateOptions;
+pub use intra_partition_secondary_index::{Indexed, IndexedTransaction};

@@ -1,0 +1,10 @@
+//! The patterns, each on every store: what they do, what they cost, what faults and contention leave.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking, its helpers too"
+)]
+
+mod indexed;
