@@ -9,9 +9,16 @@
 //! | --- | --- |
 //! | find an entity by another field, in its partition | [`intra_partition_secondary_index`] |
 
+pub mod compound_key;
+pub mod data_series;
 pub mod intra_partition_secondary_index;
+pub mod log_tail;
 
 mod attempts;
+mod rows;
 
 pub use attempts::UpdateOptions;
+pub use compound_key::{Compound, Family};
+pub use data_series::{DataSeries, Series};
 pub use intra_partition_secondary_index::{Indexed, IndexedTransaction};
+pub use log_tail::LogTail;

@@ -2,9 +2,10 @@
 
 use table_core::{
     Action, DynamicEntity, Entity, EntityKey, Error, ErrorKind, IfMatch, IndexSchema, Operation, Result, Table,
-    Transaction, Value, Versioned, Written, limits, reserved,
+    Transaction, Versioned, Written, limits,
 };
-use uuid::Uuid;
+
+use crate::rows::{marked, unchanged};
 
 /// Writes to entities of one partition, each with the copies that its indexes keep.
 ///
@@ -85,7 +86,7 @@ impl<'t> IndexedTransaction<'t> {
     pub fn replace<E: Entity>(self, read: &Versioned<E>) -> Self {
         self.push(|steps, mark| {
             let row = mark.on(read.to_row()?);
-            steps.push(Step::new(Action::Replace(row, version_of(read)), Role::Primary)?);
+            steps.push(Step::new(Action::Replace(row, unchanged(read)), Role::Primary)?);
             let new_keys = read.value().index_keys()?;
             let kept = |key: &EntityKey| new_keys.iter().any(|new| new.key == *key);
             remove_copies(steps, read, |key| !kept(key))?;
@@ -97,7 +98,7 @@ impl<'t> IndexedTransaction<'t> {
     /// Deletes the version that was read, and its copies.
     pub fn delete<E: Entity>(self, read: &Versioned<E>) -> Self {
         self.push(|steps, _| {
-            steps.push(Step::new(Action::Delete(read.key().clone(), version_of(read)), Role::Primary)?);
+            steps.push(Step::new(Action::Delete(read.key().clone(), unchanged(read)), Role::Primary)?);
             remove_copies(steps, read, |_| true)
         })
     }
@@ -157,22 +158,15 @@ impl Step {
     }
 }
 
-/// Puts the token of this write on one row, by which a lost answer is settled.
+/// Puts the token of this write on one row, and on no more.
 struct Mark {
     due: bool,
 }
 
 impl Mark {
-    fn on(&mut self, mut row: DynamicEntity) -> DynamicEntity {
-        if std::mem::take(&mut self.due) {
-            row.properties.insert(reserved::ROW_TOKEN, Value::Guid(Uuid::new_v4()));
-        }
-        row
+    fn on(&mut self, row: DynamicEntity) -> DynamicEntity {
+        if std::mem::take(&mut self.due) { marked(row) } else { row }
     }
-}
-
-fn version_of<E>(read: &Versioned<E>) -> IfMatch {
-    IfMatch::Version(read.etag().clone())
 }
 
 /// Writes the copies of an entity. The key of a unique index must be free, unless `held` says that

@@ -1,8 +1,9 @@
 //! Writing an entity and its copies.
 
-use table_core::{ETag, Entity, Error, ErrorKind, Key, Result, Versioned, Written};
+use table_core::{ETag, Entity, Error, ErrorKind, Key, Result, Versioned};
 
 use super::{Indexed, IndexedTransaction};
+use crate::rows::version;
 
 impl<E: Entity> Indexed<E> {
     /// Adds an entity that must not exist, and returns its version. One storage transaction.
@@ -10,7 +11,7 @@ impl<E: Entity> Indexed<E> {
     /// # Errors
     /// As [`IndexedTransaction::commit`].
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
-        version(IndexedTransaction::new(&self.table).insert(entity).commit().await?)
+        version(IndexedTransaction::new(&self.table).insert(entity).commit().await?.pop())
     }
 
     /// Writes an entity over the version that was read, which must still be the current one. One
@@ -20,7 +21,7 @@ impl<E: Entity> Indexed<E> {
     /// As [`IndexedTransaction::commit`]; [`InvalidKey`](ErrorKind::InvalidKey) where a field of the
     /// primary key was changed.
     pub async fn replace(&self, read: &mut Versioned<E>) -> Result<()> {
-        let etag = version(IndexedTransaction::new(&self.table).replace(read).commit().await?)?;
+        let etag = version(IndexedTransaction::new(&self.table).replace(read).commit().await?.pop())?;
         read.written(etag)
     }
 
@@ -124,12 +125,6 @@ impl<E: Entity> Indexed<E> {
             }
         }
     }
-}
-
-/// The version of the one entity that was written.
-fn version(written: Vec<Written>) -> Result<ETag> {
-    let etag = written.into_iter().next().and_then(|written| written.etag);
-    etag.ok_or_else(|| Error::corrupted("the store answered a write without an ETag"))
 }
 
 /// Whether the primary row was changed or deleted since it was read.

@@ -7,4 +7,7 @@
     reason = "a test fails by panicking, its helpers too"
 )]
 
+mod compound_key;
+mod data_series;
 mod indexed;
+mod log_tail;
