@@ -11,6 +11,8 @@
 
 pub mod compound_key;
 pub mod data_series;
+pub mod denormalization;
+pub mod index_entities;
 pub mod intra_partition_secondary_index;
 pub mod log_tail;
 
@@ -20,5 +22,7 @@ mod rows;
 pub use attempts::UpdateOptions;
 pub use compound_key::{Compound, Family};
 pub use data_series::{DataSeries, Series};
+pub use denormalization::{Denormalized, KeepsCopies};
+pub use index_entities::IndexEntities;
 pub use intra_partition_secondary_index::{Indexed, IndexedTransaction};
 pub use log_tail::LogTail;

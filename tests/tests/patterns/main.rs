@@ -9,5 +9,7 @@
 
 mod compound_key;
 mod data_series;
+mod denormalization;
+mod index_entities;
 mod indexed;
 mod log_tail;
