@@ -15,6 +15,7 @@ pub mod denormalization;
 pub mod index_entities;
 pub mod intra_partition_secondary_index;
 pub mod log_tail;
+pub mod wide_entities;
 
 mod attempts;
 mod rows;
@@ -26,3 +27,4 @@ pub use denormalization::{Denormalized, KeepsCopies};
 pub use index_entities::IndexEntities;
 pub use intra_partition_secondary_index::{Indexed, IndexedTransaction};
 pub use log_tail::LogTail;
+pub use wide_entities::{Wide, WideRows};

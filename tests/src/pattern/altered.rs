@@ -1,4 +1,5 @@
-//! Stores with a fault of character: one where somebody is always faster, and one without order.
+//! Stores with a fault of character: one where somebody is always faster, one without order, and
+//! one whose pages are short.
 
 use std::sync::Arc;
 
@@ -14,19 +15,26 @@ pub struct Altered {
     inner: Arc<dyn TableStore>,
     rival: bool,
     ordered: bool,
+    page: Option<usize>,
 }
 
 impl Altered {
     /// Somebody else touches every row that a write is conditional on, right before the write.
     #[must_use]
     pub const fn with_rival(inner: Arc<dyn TableStore>) -> Self {
-        Self { inner, rival: true, ordered: true }
+        Self { inner, rival: true, ordered: true, page: None }
     }
 
     /// The store promises no order.
     #[must_use]
     pub const fn without_order(inner: Arc<dyn TableStore>) -> Self {
-        Self { inner, rival: false, ordered: false }
+        Self { inner, rival: false, ordered: false, page: None }
+    }
+
+    /// Pages hold one row, as a service may cut them anywhere.
+    #[must_use]
+    pub const fn with_short_pages(inner: Arc<dyn TableStore>) -> Self {
+        Self { inner, rival: false, ordered: true, page: Some(1) }
     }
 
     /// Gives a row a new version, and leaves its properties.
@@ -63,7 +71,8 @@ impl TableStore for Altered {
     }
 
     async fn query(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
-        self.inner.query(table, query).await
+        let limit = query.limit.into_iter().chain(self.page).min();
+        self.inner.query(table, &StoreQuery { limit, ..query.clone() }).await
     }
 
     async fn write(&self, table: &TableName, operation: Operation) -> Result<Written> {

@@ -182,16 +182,11 @@ async fn copies_and_counts_stay_in_step_under_contention() -> Result<()> {
             let staff = staff(&table).with_options(UpdateOptions::default().with_attempts(500));
             for round in 0..3 {
                 match task % 4 {
-                    0 => staff.insert(&employee(100 + task * 10 + round, "New")).await.map(|_| ())?,
-                    1 => {
-                        staff.update(Employee::key("Sales", 1 + round % 2), |jo| jo.name.push('y')).await.map(|_| ())?
-                    }
+                    0 => drop(staff.insert(&employee(100 + task * 10 + round, "New")).await?),
+                    1 => drop(staff.update(Employee::key("Sales", 1 + round % 2), |jo| jo.name.push('y')).await?),
                     2 => {
                         let manager = Some(1 + (task / 4 + round) % 2);
-                        staff
-                            .update_target(Department::key("Sales"), |sales| sales.manager = manager)
-                            .await
-                            .map(|_| ())?;
+                        staff.update_target(Department::key("Sales"), |sales| sales.manager = manager).await?;
                     }
                     _ => {
                         staff.insert(&employee(500 + task, "Short")).await?;

@@ -13,3 +13,4 @@ mod denormalization;
 mod index_entities;
 mod indexed;
 mod log_tail;
+mod wide_entities;
