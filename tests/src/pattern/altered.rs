@@ -1,7 +1,9 @@
-//! Stores with a fault of character: one where somebody is always faster, one without order, and
-//! one whose pages are short.
+//! Stores with a fault of character: one where somebody is always faster, one without order,
+//! one whose pages are short, and one where something happens right before a write.
 
-use std::sync::Arc;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use table_core::store::{Capabilities, Page, PageToken, Selection, StoreQuery, TablePage};
@@ -16,25 +18,54 @@ pub struct Altered {
     rival: bool,
     ordered: bool,
     page: Option<usize>,
+    interruption: Interruption,
+}
+
+/// What happens right before the first write, and only once.
+#[derive(Clone, Default)]
+struct Interruption(Arc<Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>>);
+
+impl fmt::Debug for Interruption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Interruption")
+    }
 }
 
 impl Altered {
     /// Somebody else touches every row that a write is conditional on, right before the write.
     #[must_use]
-    pub const fn with_rival(inner: Arc<dyn TableStore>) -> Self {
-        Self { inner, rival: true, ordered: true, page: None }
+    pub fn with_rival(inner: Arc<dyn TableStore>) -> Self {
+        Self { rival: true, ..Self::new(inner) }
     }
 
     /// The store promises no order.
     #[must_use]
-    pub const fn without_order(inner: Arc<dyn TableStore>) -> Self {
-        Self { inner, rival: false, ordered: false, page: None }
+    pub fn without_order(inner: Arc<dyn TableStore>) -> Self {
+        Self { ordered: false, ..Self::new(inner) }
     }
 
     /// Pages hold one row, as a service may cut them anywhere.
     #[must_use]
-    pub const fn with_short_pages(inner: Arc<dyn TableStore>) -> Self {
-        Self { inner, rival: false, ordered: true, page: Some(1) }
+    pub fn with_short_pages(inner: Arc<dyn TableStore>) -> Self {
+        Self { page: Some(1), ..Self::new(inner) }
+    }
+
+    /// Something happens after all reads of an operation, right before its first write.
+    #[must_use]
+    pub fn interrupted(inner: Arc<dyn TableStore>, by: impl Future<Output = ()> + Send + 'static) -> Self {
+        let by: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(by);
+        Self { interruption: Interruption(Arc::new(Mutex::new(Some(by)))), ..Self::new(inner) }
+    }
+
+    fn new(inner: Arc<dyn TableStore>) -> Self {
+        Self { inner, rival: false, ordered: true, page: None, interruption: Interruption::default() }
+    }
+
+    async fn interrupt(&self) {
+        let by = self.interruption.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(by) = by {
+            by.await;
+        }
     }
 
     /// Gives a row a new version, and leaves its properties.
@@ -76,11 +107,13 @@ impl TableStore for Altered {
     }
 
     async fn write(&self, table: &TableName, operation: Operation) -> Result<Written> {
+        self.interrupt().await;
         self.forestall(table, &operation).await?;
         self.inner.write(table, operation).await
     }
 
     async fn transact(&self, table: &TableName, transaction: Transaction) -> Result<Vec<Written>> {
+        self.interrupt().await;
         for operation in transaction.operations() {
             self.forestall(table, operation).await?;
         }

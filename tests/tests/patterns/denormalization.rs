@@ -208,6 +208,33 @@ async fn copies_and_counts_stay_in_step_under_contention() -> Result<()> {
     Ok(())
 }
 
+/// A source that is changed while a target is being pointed at it: the target takes the new fields.
+#[tokio::test]
+async fn a_target_is_never_pointed_at_old_fields() -> Result<()> {
+    for store in &stores() {
+        let table = store.table().await;
+        sales(table.clone()).await;
+        let between = table.clone();
+        let interrupted = Altered::interrupted(Arc::clone(table.store()), async move {
+            staff(&between).update(Employee::key("Sales", 2), |al| al.name = "Alan".into()).await.unwrap();
+        });
+        let pointing = staff(&Table::new(Arc::new(interrupted), table.name().as_str())?);
+        pointing.update_target(Department::key("Sales"), |sales| sales.manager = Some(2)).await?;
+        assert_eq!(assert_in_step(&table).await?.manager_name.as_deref(), Some("Alan"));
+
+        // The other way round: a target is pointed at a source while that is being changed.
+        staff(&table).update_target(Department::key("Sales"), |sales| sales.manager = Some(1)).await?;
+        let between = table.clone();
+        let interrupted = Altered::interrupted(Arc::clone(table.store()), async move {
+            staff(&between).update_target(Department::key("Sales"), |sales| sales.manager = Some(2)).await.unwrap();
+        });
+        let changing = staff(&Table::new(Arc::new(interrupted), table.name().as_str())?);
+        changing.update(Employee::key("Sales", 2), |al| al.name = "Alice".into()).await?;
+        assert_eq!(assert_in_step(&table).await?.manager_name.as_deref(), Some("Alice"));
+    }
+    Ok(())
+}
+
 /// The reverse: every badge of a building shows its name.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{site}", row = "building")]
