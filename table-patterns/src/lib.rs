@@ -12,6 +12,7 @@
 pub mod compound_key;
 pub mod data_series;
 pub mod denormalization;
+pub mod high_volume_delete;
 pub mod index_entities;
 pub mod intra_partition_secondary_index;
 pub mod log_tail;
@@ -24,6 +25,7 @@ pub use attempts::UpdateOptions;
 pub use compound_key::{Compound, Family};
 pub use data_series::{DataSeries, Series};
 pub use denormalization::{Denormalized, KeepsCopies};
+pub use high_volume_delete::{Period, RollingTables};
 pub use index_entities::IndexEntities;
 pub use intra_partition_secondary_index::{Indexed, IndexedTransaction};
 pub use log_tail::LogTail;

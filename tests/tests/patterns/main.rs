@@ -10,6 +10,7 @@
 mod compound_key;
 mod data_series;
 mod denormalization;
+mod high_volume_delete;
 mod index_entities;
 mod indexed;
 mod log_tail;
