@@ -2,10 +2,10 @@
 //! one whose pages are short, and one where something happens right before a write.
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use table_core::store::{Capabilities, Page, PageToken, Selection, StoreQuery, TablePage};
 use table_core::{
     Action, DynamicEntity, EntityKey, IfMatch, Operation, Result, TableName, TableStore, Transaction, Written,
@@ -23,7 +23,7 @@ pub struct Altered {
 
 /// What happens right before the first write, and only once.
 #[derive(Clone, Default)]
-struct Interruption(Arc<Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>>);
+struct Interruption(Arc<Mutex<Option<BoxFuture<'static, ()>>>>);
 
 impl fmt::Debug for Interruption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,7 +53,7 @@ impl Altered {
     /// Something happens after all reads of an operation, right before its first write.
     #[must_use]
     pub fn interrupted(inner: Arc<dyn TableStore>, by: impl Future<Output = ()> + Send + 'static) -> Self {
-        let by: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(by);
+        let by: BoxFuture<'static, ()> = Box::pin(by);
         Self { interruption: Interruption(Arc::new(Mutex::new(Some(by)))), ..Self::new(inner) }
     }
 
