@@ -2,6 +2,7 @@
 
 use crate::dynamic::{DynamicEntity, Properties};
 use crate::error::Result;
+use crate::key::Key;
 use crate::keys::{EntityKey, KeyTemplate};
 use crate::names::PropertyName;
 use crate::reserved;
@@ -142,6 +143,25 @@ pub trait Entity: FromRow + Sync {
     note = "write it through `Indexed` of table-patterns, which keeps the index rows in step"
 )]
 pub trait Unindexed: Entity {}
+
+/// The copy that a declared index keeps of an entity, such as `EmployeeByEmail`.
+///
+/// The derive implements it for the struct of each index, so that code which reads any index can
+/// follow a copy to the entity it was made of.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the copy of an index",
+    note = "pass what a generated lookup such as `Employee::by_email(..)` gives"
+)]
+pub trait IndexCopy: FromRow + Sync {
+    /// The entity that the index is declared on.
+    type Source: Entity;
+
+    /// The position of the index in the entity's schema.
+    const INDEX: usize;
+
+    /// The key of the entity that this is a copy of.
+    fn source(&self) -> Key<Self::Source>;
+}
 
 /// Several entity types that share a table: an enum whose `match` tells them apart.
 pub trait EntitySet: FromRow {

@@ -268,8 +268,9 @@ impl Transaction {
             bytes += operation.counted_bytes();
             if bytes > limits::TRANSACTION_BYTES {
                 return Err(located(Error::limit_exceeded(format!(
-                    "a transaction takes at most {} bytes; split it",
-                    limits::TRANSACTION_BYTES
+                    "a transaction takes at most {} bytes, this one takes {}; split it",
+                    limits::TRANSACTION_BYTES,
+                    operations.iter().map(Operation::counted_bytes).sum::<usize>()
                 ))));
             }
         }

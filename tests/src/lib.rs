@@ -2,6 +2,7 @@
 
 pub mod crash;
 pub mod fuzzing;
+pub mod pattern;
 pub mod stores;
 
 /// The programs in the README and the docs, run as doc tests.

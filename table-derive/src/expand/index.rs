@@ -104,6 +104,7 @@ impl OneIndex<'_> {
         let Self { context, index, position, .. } = self;
         let Context { krate, entity } = context;
         let (copy_type, schema, label) = (self.copy_type(), context.schema(), self.copy.to_string());
+        let this = context.this();
         let (impl_generics, _, where_clause) = context.generics().split_for_impl();
         let (partition, row) = self.templates();
         let source = KeySource { key: &index.key, partition: partition.clone(), row: row.clone() };
@@ -133,6 +134,17 @@ impl OneIndex<'_> {
                         #statements
                         ::core::result::Result::Ok(Self { #(#fields),* })
                     })
+                }
+            }
+
+            #[automatically_derived]
+            impl #impl_generics #krate::IndexCopy for #copy_type #where_clause {
+                type Source = #this;
+
+                const INDEX: usize = #position;
+
+                fn source(&self) -> #krate::Key<#this> {
+                    self.source_key()
                 }
             }
         }

@@ -1,0 +1,270 @@
+//! Writes of whole entities, copies included, that happen together or not at all.
+
+use table_core::{
+    Action, DynamicEntity, Entity, EntityKey, Error, ErrorKind, IfMatch, IndexSchema, Operation, Result, Table,
+    Transaction, Versioned, Written, limits,
+};
+
+use crate::rows::{marked, unchanged};
+
+/// Writes to entities of one partition, each with the copies that its indexes keep.
+///
+/// It is to entities with indexes what [`TableTransaction`](table_core::TableTransaction) is to those
+/// without, and takes both. An entity that cannot be written is reported by
+/// [`commit`](IndexedTransaction::commit), and nothing is sent.
+///
+/// ```
+/// use std::sync::Arc;
+/// use table_core::{Entity, MemoryStore, Table};
+/// use table_patterns::IndexedTransaction;
+///
+/// #[derive(Entity)]
+/// #[entity(partition = "{department}", row = "empid_{id:06}")]
+/// #[index(email, row = "email_{email}", include())]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     email: String,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// let table = Table::new(Arc::new(MemoryStore::new()), "Employees")?;
+/// table.create().await?;
+/// let employee = |id, email: &str| Employee { department: "Sales".into(), id, email: email.into() };
+/// let (jo, al) = (employee(1, "jo@contoso.com"), employee(2, "al@contoso.com"));
+/// let written = IndexedTransaction::new(&table).insert(&jo).insert(&al).commit().await?;
+/// assert_eq!(written.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is written before `commit`"]
+pub struct IndexedTransaction<'t> {
+    table: &'t Table,
+    steps: Result<Vec<Step>>,
+    /// Whether a row carries the token of this write; one decides for all.
+    marked: bool,
+}
+
+/// One operation, and what it is for.
+#[derive(Debug)]
+struct Step {
+    operation: Operation,
+    role: Role,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Role {
+    /// The caller's own: the primary row of an entity, or an operation made elsewhere.
+    Primary,
+    /// A copy that must not be there yet, of the unique index with this name.
+    Claim(&'static str),
+    /// Any other copy that is written.
+    Copy,
+    /// A copy that is stale.
+    Stale,
+}
+
+impl<'t> IndexedTransaction<'t> {
+    /// Begins a transaction.
+    pub const fn new(table: &'t Table) -> Self {
+        Self { table, steps: Ok(Vec::new()), marked: false }
+    }
+
+    /// Adds an entity that must not exist, and its copies.
+    pub fn insert<E: Entity>(self, entity: &E) -> Self {
+        self.push(|steps, mark| {
+            let row = mark.on(entity.to_row()?);
+            steps.push(Step::new(Action::Insert(row), Role::Primary)?);
+            put_copies(steps, entity, |_| false)
+        })
+    }
+
+    /// Writes an entity over the version that was read, moves the copies whose keys changed, and
+    /// removes those that it no longer has.
+    pub fn replace<E: Entity>(self, read: &Versioned<E>) -> Self {
+        self.push(|steps, mark| {
+            let row = mark.on(read.to_row()?);
+            steps.push(Step::new(Action::Replace(row, unchanged(read)), Role::Primary)?);
+            let new_keys = read.value().index_keys()?;
+            let kept = |key: &EntityKey| new_keys.iter().any(|new| new.key == *key);
+            remove_copies(steps, read, |key| !kept(key))?;
+            let held = |key: &EntityKey| read.index_keys().iter().any(|old| old.key == *key);
+            put_copies(steps, read.value(), held)
+        })
+    }
+
+    /// Deletes the version that was read, and its copies.
+    pub fn delete<E: Entity>(self, read: &Versioned<E>) -> Self {
+        self.push(|steps, _| {
+            steps.push(Step::new(Action::Delete(read.key().clone(), unchanged(read)), Role::Primary)?);
+            remove_copies(steps, read, |_| true)
+        })
+    }
+
+    /// Adds an operation made elsewhere. It must not touch a row of an entity with indexes.
+    pub fn operation(self, operation: Operation) -> Self {
+        self.push(|steps, _| {
+            steps.push(Step { operation, role: Role::Primary });
+            Ok(())
+        })
+    }
+
+    fn push(mut self, add: impl FnOnce(&mut Vec<Step>, &mut Mark) -> Result<()>) -> Self {
+        let mut mark = Mark { due: !self.marked };
+        self.steps = self.steps.and_then(|mut steps| add(&mut steps, &mut mark).map(|()| steps));
+        self.marked = !mark.due;
+        self
+    }
+
+    /// Does all writes, or none, and answers for each entity and operation in the order in which
+    /// they were added.
+    ///
+    /// # Errors
+    /// [`AlreadyExists`](ErrorKind::AlreadyExists) for an entity that is there, or, naming the index,
+    /// for a key of a unique index that belongs to another entity;
+    /// [`PreconditionFailed`](ErrorKind::PreconditionFailed) and [`NotFound`](ErrorKind::NotFound) for
+    /// an entity that was changed or deleted since it was read;
+    /// [`LimitExceeded`](ErrorKind::LimitExceeded) above 100 operations or 4 MiB, with the count;
+    /// [`Unsupported`](ErrorKind::Unsupported) for an index in another partition or table.
+    pub async fn commit(self) -> Result<Vec<Written>> {
+        let mut steps = self.steps?;
+        loop {
+            // Only a transaction that may have to be sent once more, and smaller, is kept.
+            let kept = steps.iter().any(|step| matches!(step.role, Role::Stale));
+            let roles: Vec<Role> = steps.iter().map(|step| step.role).collect();
+            let operations = if kept {
+                steps.iter().map(|step| step.operation.clone()).collect()
+            } else {
+                steps.drain(..).map(|step| step.operation).collect()
+            };
+            let error = match send(self.table, operations).await {
+                Ok(written) => return Ok(primaries(written, &roles)),
+                Err(error) => error,
+            };
+            match missing_copy(&error, &roles) {
+                // The entity is older than its index, so there was no copy to delete.
+                Some(position) if kept => drop(steps.remove(position)),
+                _ => return Err(explain(error, &roles)),
+            }
+        }
+    }
+}
+
+impl Step {
+    fn new(action: Action, role: Role) -> Result<Self> {
+        Ok(Self { operation: Operation::new(action)?, role })
+    }
+}
+
+/// Puts the token of this write on one row, and on no more.
+struct Mark {
+    due: bool,
+}
+
+impl Mark {
+    fn on(&mut self, row: DynamicEntity) -> DynamicEntity {
+        if std::mem::take(&mut self.due) { marked(row) } else { row }
+    }
+}
+
+/// Writes the copies of an entity. The key of a unique index must be free, unless `held` says that
+/// the entity holds it already.
+fn put_copies<E: Entity>(steps: &mut Vec<Step>, entity: &E, held: impl Fn(&EntityKey) -> bool) -> Result<()> {
+    for (position, index) in E::SCHEMA.indexes.iter().enumerate() {
+        require_local(E::SCHEMA.name, index)?;
+        let Some(copy) = entity.index_row(position)? else { continue };
+        // Nobody else can own the key of an index that is not unique, so an orphan there is healed.
+        steps.push(if index.unique && !held(&copy.key) {
+            Step::new(Action::Insert(copy), Role::Claim(index.name))?
+        } else {
+            Step::new(Action::InsertOrReplace(copy), Role::Copy)?
+        });
+    }
+    Ok(())
+}
+
+fn remove_copies<E: Entity>(
+    steps: &mut Vec<Step>,
+    read: &Versioned<E>,
+    stale: impl Fn(&EntityKey) -> bool,
+) -> Result<()> {
+    for copy in read.index_keys().iter().filter(|copy| stale(&copy.key)) {
+        // An older version of the type may have had indexes that the schema no longer names.
+        if copy.table.is_some() || copy.key.partition != read.key().partition {
+            return Err(remote(E::SCHEMA.name, copy.index));
+        }
+        steps.push(Step::new(Action::Delete(copy.key.clone(), IfMatch::Any), Role::Stale)?);
+    }
+    Ok(())
+}
+
+/// Refuses an index that one transaction cannot keep.
+pub(super) fn require_local(entity: &str, index: &IndexSchema) -> Result<()> {
+    if index.is_local() { Ok(()) } else { Err(remote(entity, index.name)) }
+}
+
+fn remote(entity: &str, index: &str) -> Error {
+    Error::unsupported(format!(
+        "the index {index} of {entity} keeps its copies in another partition or table, which no transaction spans; it takes a queue and a worker, so leave out `partition` and `table` of the index to keep it here"
+    ))
+}
+
+async fn send(table: &Table, mut operations: Vec<Operation>) -> Result<Vec<Written>> {
+    if operations.len() == 1
+        && let Some(operation) = operations.pop()
+    {
+        return table.store().write(table.name(), operation).await.map(|written| vec![written]);
+    }
+    if operations.len() > limits::TRANSACTION_OPERATIONS {
+        return Err(Error::limit_exceeded(format!(
+            "the rows and their copies take {} operations, and a transaction has at most {}; declare fewer indexes, or write fewer entities at once",
+            operations.len(),
+            limits::TRANSACTION_OPERATIONS
+        ))
+        .with_table(table.name().as_str()));
+    }
+    table.store().transact(table.name(), Transaction::new(operations)?).await
+}
+
+fn primaries(written: Vec<Written>, roles: &[Role]) -> Vec<Written> {
+    written
+        .into_iter()
+        .zip(roles)
+        .filter(|(_, role)| matches!(role, Role::Primary))
+        .map(|(written, _)| written)
+        .collect()
+}
+
+fn role_of(error: &Error, roles: &[Role]) -> Option<Role> {
+    roles.get(error.operation_index().unwrap_or(0)).copied()
+}
+
+/// The position of a stale copy that is gone already, where that is why a transaction was refused.
+fn missing_copy(error: &Error, roles: &[Role]) -> Option<usize> {
+    let refused = error.kind() == ErrorKind::NotFound && !error.outcome_unknown();
+    let stale = matches!(role_of(error, roles), Some(Role::Stale));
+    (refused && stale).then(|| error.operation_index().unwrap_or(0))
+}
+
+/// Says which index refused a second owner.
+fn explain(error: Error, roles: &[Role]) -> Error {
+    let Some(Role::Claim(index)) = role_of(&error, roles) else { return error };
+    if error.kind() != ErrorKind::AlreadyExists || error.outcome_unknown() {
+        return error;
+    }
+    let mut taken = Error::already_exists(format!(
+        "the unique index {index} holds this key for another entity; choose another value, or change that entity first"
+    ));
+    if let Some(table) = error.table() {
+        taken = taken.with_table(table);
+    }
+    if let Some(key) = error.key() {
+        taken = taken.with_key(key.clone());
+    }
+    if let Some(position) = error.operation_index() {
+        taken = taken.with_operation_index(position);
+    }
+    taken.with_source(error)
+}

@@ -1,0 +1,21 @@
+//! What every pattern does with rows: mark a write, make it conditional, take its version.
+
+use table_core::{DynamicEntity, ETag, Error, IfMatch, Result, Value, Versioned, Written, reserved};
+use uuid::Uuid;
+
+/// Puts the token of one write on a row, by which a lost answer is settled.
+pub(crate) fn marked(mut row: DynamicEntity) -> DynamicEntity {
+    row.properties.insert(reserved::ROW_TOKEN, Value::Guid(Uuid::new_v4()));
+    row
+}
+
+/// The condition that a row is still as it was read.
+pub(crate) fn unchanged<E>(read: &Versioned<E>) -> IfMatch {
+    IfMatch::Version(read.etag().clone())
+}
+
+/// The version that a write made.
+pub(crate) fn version(written: Option<Written>) -> Result<ETag> {
+    let etag = written.and_then(|written| written.etag);
+    etag.ok_or_else(|| Error::corrupted("the store answered a write without an ETag"))
+}

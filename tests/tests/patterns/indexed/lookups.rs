@@ -1,0 +1,52 @@
+use table_core::{Action, Entity, ErrorKind, Operation, Result};
+use table_tests::pattern::stores;
+
+use super::{Employee, employee, indexed};
+
+#[tokio::test]
+async fn a_copy_yields_its_projection_or_the_whole_entity() -> Result<()> {
+    for store in &stores() {
+        let table = store.table().await;
+        let employees = indexed(&table);
+        employees.insert(&employee(7, "Jones")).await?;
+        let copy = employees.require(Employee::by_email("Sales", "e7@contoso.com")).await?;
+        assert_eq!((copy.id, copy.first_name.as_str()), (7, "E7"));
+        let whole = employees.full(Employee::by_email("Sales", "e7@contoso.com")).await?;
+        assert_eq!(whole.map(table_core::Versioned::into_value), Some(employee(7, "Jones")));
+        assert!(employees.full(Employee::by_email("Sales", "e8@contoso.com")).await?.is_none());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_index_is_read_in_its_own_order() -> Result<()> {
+    for store in &stores() {
+        let table = store.table().await;
+        let employees = indexed(&table);
+        for (id, name) in [(1, "Smith"), (2, "Jones"), (3, "Abel"), (4, "Jones"), (5, "Jonesy")] {
+            employees.insert(&employee(id, name)).await?;
+        }
+        let jones = employees.all(Employee::by_last_name("Sales", "Jones")).await?;
+        assert_eq!(jones.iter().map(|copy| copy.id).collect::<Vec<_>>(), [2, 4]);
+        let all = employees.all(Employee::range_by_last_name("Sales")).await?;
+        assert_eq!(all.iter().map(|copy| copy.id).collect::<Vec<_>>(), [3, 2, 4, 5, 1]);
+        let whole = employees.all_full(Employee::range_by_last_name("Sales").last_name_prefix("Jo")).await?;
+        assert_eq!(whole.iter().map(|each| (each.id, each.age)).collect::<Vec<_>>(), [(2, 40), (4, 40), (5, 40)]);
+        let emails = employees.all(Employee::range_by_email("Sales").email_range("e2".."e4")).await?;
+        assert_eq!(emails.iter().map(|copy| copy.id).collect::<Vec<_>>(), [2, 3]);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_copy_without_its_entity_is_reported_and_not_followed_for_ever() -> Result<()> {
+    for store in &stores() {
+        let table = store.table().await;
+        let employees = indexed(&table);
+        let orphan = employee(1, "Jones").index_row(0)?.unwrap();
+        table.store().write(table.name(), Operation::new(Action::Insert(orphan))?).await?;
+        let error = employees.full(Employee::by_email("Sales", "e1@contoso.com")).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupted);
+    }
+    Ok(())
+}
