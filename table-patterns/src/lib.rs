@@ -7,8 +7,10 @@
 //!
 //! | you want to | pattern |
 //! | --- | --- |
+//! | do work that spans partitions, tables or stores | [`eventually_consistent_transactions`] |
 //! | find an entity by another field, in its partition | [`intra_partition_secondary_index`] |
 
+pub mod eventually_consistent_transactions;
 pub mod intra_partition_secondary_index;
 
 mod attempts;
