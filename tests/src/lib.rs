@@ -2,5 +2,6 @@
 
 pub mod crash;
 pub mod fuzzing;
+pub mod gate;
 pub mod pattern;
 pub mod stores;

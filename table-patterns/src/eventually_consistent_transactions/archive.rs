@@ -2,7 +2,7 @@
 //!
 //! Steps for an entity, after the message was sent:
 //!
-//! 1. read the archive's row, then the current row;
+//! 1. read the archive's row, then the current row, then the fence that step 3 leaves;
 //! 2. write the archive's row, if it is still what was read;
 //! 3. in one transaction of the current partition, delete the current row if it is still what was copied, and
 //!    insert a *fence* `~moved_ID` that says that this message is done;
@@ -11,7 +11,8 @@
 //! An update between 1 and 3 fails the delete, and everything begins again with the update in it. A worker
 //! that wakes up after its lease is over meets another ETag in 2 or 3, or the fence, and overwrites nothing.
 //! A message that comes again after 3 finds the fence; so an entity that was created anew under the old key
-//! stays where it is.
+//! stays where it is. The fence is read last, since a fence that is not there says that what was read
+//! before has not been moved yet.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -137,10 +138,6 @@ enum Attempt {
 impl Move<'_> {
     async fn run(&self) -> Result<Next> {
         let fence = self.fence_key()?;
-        // Only an earlier delivery of this message can have left its fence.
-        if self.delivery.count() > 1 && get(&self.archive.current, &fence).await?.is_some() {
-            return self.collect_later(fence);
-        }
         for _ in 0..MOST_ATTEMPTS {
             if let Attempt::Settled(next) = self.attempt(&fence).await? {
                 return Ok(next);
@@ -152,16 +149,21 @@ impl Move<'_> {
 
     async fn attempt(&self, fence: &EntityKey) -> Result<Attempt> {
         let Archive { current, archive, .. } = self.archive;
-        let (archived, found) = self
+        let (archived, found, fenced) = self
             .delivery
             .step("read", async {
-                // The target first: whoever writes to it after this makes the copy fail.
+                // The target first: whoever writes to it after this makes the copy fail. The fence last:
+                // while it is not there, what was read before it has not been moved by this message.
                 let archived = get(archive, &self.key).await?;
-                Ok((archived, get(current, &self.key).await?))
+                let found = get(current, &self.key).await?;
+                Ok((archived, found, get(current, fence).await?))
             })
             .await?;
+        if fenced.is_some() {
+            return self.collect_later(fence.clone()).map(Attempt::Settled);
+        }
         let Some(found) = found else {
-            return self.nothing_there(archived, fence).await;
+            return self.nothing_there(archived).await;
         };
         match self.delivery.step("copy to the archive", self.copy(&found, archived)).await {
             Err(error) if is_conflict(&error) => return Ok(Attempt::Again),
@@ -204,12 +206,9 @@ impl Move<'_> {
         current.store().transact(current.name(), transaction).await.map(|_| ())
     }
 
-    /// The entity is gone. If this message moved it, its fence says so; if it was deleted after the copy
-    /// was made, the copy goes too.
-    async fn nothing_there(&self, archived: Option<DynamicEntity>, fence: &EntityKey) -> Result<Attempt> {
-        if get(&self.archive.current, fence).await?.is_some() {
-            return self.collect_later(fence.clone()).map(Attempt::Settled);
-        }
+    /// The entity is gone, and this message has not moved it. If it was deleted after the copy was made,
+    /// the copy goes too.
+    async fn nothing_there(&self, archived: Option<DynamicEntity>) -> Result<Attempt> {
         let token = archived.as_ref().and_then(|row| row.get(reserved::ROW_TOKEN.as_str())).and_then(Value::as_str);
         let ours = token == Some(self.delivery.id());
         let Some(etag) = archived.as_ref().and_then(|row| row.etag.clone()).filter(|_| ours) else {

@@ -19,6 +19,7 @@ pub trait WorkItem: Serialize + DeserializeOwned + Send + Sync + 'static {
 
     /// What else tells its handler, where several handle items of one kind: the table concerned.
     #[doc(hidden)]
+    #[expect(clippy::unnecessary_literal_bound, reason = "implementations return a field")]
     fn scope(&self) -> &str {
         ""
     }
