@@ -161,13 +161,13 @@ async fn an_old_message_does_not_move_a_new_entity() {
             if let Ok(mover) = world.mover(Fault::new(world.store.clone(), plan)).await {
                 drop(mover.run_due().await);
             }
-            let moved = world.names().await.0.is_none();
-            if moved {
+            let through = world.names().await.0.is_none();
+            if through {
                 world.current.insert(&employee("New")).await.unwrap();
                 recreated += 1;
             }
             world.settle().await;
-            let expected = (moved.then(|| "New".to_owned()), Some("Jo".to_owned()));
+            let expected = (through.then(|| "New".to_owned()), Some("Jo".to_owned()));
             assert_eq!(world.names().await, expected, "call {call} {moment:?}");
         }
     }
