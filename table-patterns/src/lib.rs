@@ -7,11 +7,13 @@
 //!
 //! | you want to | pattern |
 //! | --- | --- |
+//! | do work that spans partitions, tables or stores | [`eventually_consistent_transactions`] |
 //! | find an entity by another field, in its partition | [`intra_partition_secondary_index`] |
 
 pub mod compound_key;
 pub mod data_series;
 pub mod denormalization;
+pub mod eventually_consistent_transactions;
 pub mod high_volume_delete;
 pub mod index_entities;
 pub mod intra_partition_secondary_index;

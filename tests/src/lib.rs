@@ -2,6 +2,7 @@
 
 pub mod crash;
 pub mod fuzzing;
+pub mod gate;
 pub mod pattern;
 pub mod stores;
 

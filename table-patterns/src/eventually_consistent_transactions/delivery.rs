@@ -1,0 +1,60 @@
+//! What a handler is given, and what it answers.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use table_core::Result;
+
+use super::item::Outgoing;
+
+/// What happens to an item whose handler has run without an error.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// It is done, and its message is deleted.
+    Done,
+    /// It is not done: it comes again after a while. That is no failure.
+    Later(Duration),
+    /// It is done, and its message becomes another item, due after a while.
+    Become(Outgoing, Duration),
+}
+
+/// One delivery of an item to its handler.
+#[derive(Debug, Clone)]
+pub struct Delivery {
+    id: Arc<str>,
+    count: u32,
+    step: Arc<Mutex<&'static str>>,
+}
+
+impl Delivery {
+    pub(super) fn new(id: &str, count: u32) -> Self {
+        Self { id: id.into(), count, step: Arc::new(Mutex::new("begin")) }
+    }
+
+    /// The message's id: the same for every delivery of the item, and for no other item.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// How often the item has been delivered, this time included.
+    #[must_use]
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Runs a step, so that a failure says which one it was. Steps must be idempotent: after a crash
+    /// the next delivery begins with the first.
+    ///
+    /// # Errors
+    /// Those of the step.
+    pub async fn step<T>(&self, name: &'static str, work: impl Future<Output = Result<T>>) -> Result<T> {
+        *self.step.lock().unwrap_or_else(PoisonError::into_inner) = name;
+        tracing::debug!(step = name, message = %self.id, "step");
+        work.await
+    }
+
+    pub(super) fn current_step(&self) -> &'static str {
+        *self.step.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

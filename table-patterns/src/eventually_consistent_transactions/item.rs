@@ -1,0 +1,99 @@
+//! Work items, and the envelope in which they travel.
+
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use table_core::{Error, Result, Timestamp};
+
+/// Failures that an envelope keeps; older ones make room.
+const MOST_FAILURES: usize = 5;
+/// Characters of an error that an envelope keeps.
+const MOST_ERROR_CHARS: usize = 500;
+
+/// Something to be done, which serde can carry through a queue.
+///
+/// An item names what is concerned and never what it looks like: handlers read the current state.
+pub trait WorkItem: Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// Which handler runs it. Once items are on a queue, the name must not change.
+    const KIND: &'static str;
+
+    /// What else tells its handler, where several handle items of one kind: the table concerned.
+    #[doc(hidden)]
+    #[expect(clippy::unnecessary_literal_bound, reason = "implementations return a field")]
+    fn scope(&self) -> &str {
+        ""
+    }
+}
+
+/// The name under which the handler of a kind and a scope is registered.
+pub(super) fn handler_name(kind: &str, scope: &str) -> String {
+    if scope.is_empty() { kind.to_owned() } else { format!("{kind}/{scope}") }
+}
+
+/// One failure of an item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ItemFailure {
+    /// The step that failed.
+    pub step: String,
+    /// What went wrong, in the error's own words.
+    pub error: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// An item on the wire.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Envelope {
+    pub(super) kind: String,
+    pub(super) item: serde_json::Value,
+    /// How often it failed for good, which counts towards the poison queue.
+    #[serde(default)]
+    pub(super) failed: u32,
+    #[serde(default)]
+    pub(super) failures: Vec<ItemFailure>,
+}
+
+impl Envelope {
+    pub(super) fn of<W: WorkItem>(item: &W) -> Result<Self> {
+        let kind = handler_name(W::KIND, item.scope());
+        let item = serde_json::to_value(item)
+            .map_err(|error| Error::invalid_value("the work item cannot be written as JSON").with_source(error))?;
+        Ok(Self { kind, item, failed: 0, failures: Vec::new() })
+    }
+
+    pub(super) fn encode(&self) -> Result<Bytes> {
+        serde_json::to_vec(self)
+            .map(Bytes::from)
+            .map_err(|error| Error::invalid_value("the work item cannot be written as JSON").with_source(error))
+    }
+
+    pub(super) fn decode(body: &[u8]) -> Result<Self> {
+        serde_json::from_slice(body)
+            .map_err(|error| Error::corrupted("the message is no work item of this program").with_source(error))
+    }
+
+    /// Notes a failure, and forgets the oldest where there are many.
+    pub(super) fn note(&mut self, step: &str, error: &Error) {
+        self.failed = self.failed.saturating_add(1);
+        let error = error.to_string().chars().take(MOST_ERROR_CHARS).collect();
+        self.failures.push(ItemFailure { step: step.to_owned(), error, at: Timestamp::now() });
+        let surplus = self.failures.len().saturating_sub(MOST_FAILURES);
+        self.failures.drain(..surplus);
+    }
+}
+
+/// An item ready to be sent: by a [`Mover`](super::Mover), or in place of the message that a handler holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outgoing {
+    pub(super) body: Bytes,
+}
+
+impl Outgoing {
+    /// Makes an item ready.
+    ///
+    /// # Errors
+    /// [`InvalidValue`](table_core::ErrorKind::InvalidValue) where serde cannot write it.
+    pub fn of<W: WorkItem>(item: &W) -> Result<Self> {
+        Ok(Self { body: Envelope::of(item)?.encode()? })
+    }
+}

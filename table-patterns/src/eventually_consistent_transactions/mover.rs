@@ -1,0 +1,244 @@
+//! The mover: what is sent to it, who handles it, and how far it has come.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use table_core::store::{MessageReceipt, ReceiveOptions, SendOptions, TimeToLive};
+use table_core::{Error, QueueName, QueueStore, Result, Timestamp};
+use tokio::sync::Notify;
+
+use super::delivery::{Delivery, Next};
+use super::item::{Outgoing, WorkItem, handler_name};
+use super::options::MoverOptions;
+use super::worker::{Worker, Workers};
+
+type HandlerFuture = Pin<Box<dyn Future<Output = Result<Next>> + Send>>;
+type Handler = Box<dyn Fn(serde_json::Value, Delivery) -> HandlerFuture + Send + Sync>;
+
+/// Sends work items to a queue and runs them until they are done.
+///
+/// Clones share everything. Several movers, in one process or many, may work on one queue.
+#[derive(Clone)]
+pub struct Mover {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    pub(super) queues: Arc<dyn QueueStore>,
+    pub(super) queue: QueueName,
+    pub(super) poison: QueueName,
+    pub(super) options: MoverOptions,
+    pub(super) handlers: HashMap<String, Handler>,
+    pub(super) counters: Counters,
+    /// Told when this process has sent something, or has ended something.
+    pub(super) news: Notify,
+}
+
+/// What this process has done so far.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) running: AtomicU64,
+    pub(super) done: AtomicU64,
+    pub(super) retried: AtomicU64,
+    pub(super) poisoned: AtomicU64,
+}
+
+/// How far a mover has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MoverProgress {
+    /// Items on the queue, hidden and running ones included.
+    pub queued: u64,
+    /// Items that this process runs now.
+    pub running: u64,
+    /// Items that this process has done.
+    pub done: u64,
+    /// Deliveries that this process gave back, to come again.
+    pub retried: u64,
+    /// Items that this process sent to the poison queue.
+    pub poisoned: u64,
+    /// For how long the oldest of the items that are due has waited.
+    pub oldest: Option<Duration>,
+}
+
+/// A mover in the making: its queue, its options and its handlers.
+pub struct MoverBuilder {
+    queues: Arc<dyn QueueStore>,
+    queue: QueueName,
+    poison: QueueName,
+    options: MoverOptions,
+    handlers: HashMap<String, Handler>,
+}
+
+impl Mover {
+    /// Begins a mover on a queue; its poison queue has the same name with `-poison` behind it.
+    ///
+    /// # Errors
+    /// [`InvalidName`](table_core::ErrorKind::InvalidName) for a name that the service does not take.
+    pub fn builder(queues: Arc<dyn QueueStore>, queue: &str) -> Result<MoverBuilder> {
+        Ok(MoverBuilder {
+            queues,
+            queue: QueueName::new(queue)?,
+            poison: QueueName::new(format!("{queue}-poison"))?,
+            options: MoverOptions::default(),
+            handlers: HashMap::new(),
+        })
+    }
+
+    /// Sends an item. Once this has answered, the item is done some time, whoever dies.
+    ///
+    /// # Errors
+    /// [`LimitExceeded`](table_core::ErrorKind::LimitExceeded) for an item over 48 KiB, and those of reaching the store.
+    pub async fn send<W: WorkItem>(&self, item: &W) -> Result<MessageReceipt> {
+        self.send_later(&Outgoing::of(item)?, Duration::ZERO).await
+    }
+
+    /// Sends an item that is due after a while. The receipt can withdraw it before.
+    ///
+    /// # Errors
+    /// As [`Mover::send`].
+    pub async fn send_later(&self, item: &Outgoing, delay: Duration) -> Result<MessageReceipt> {
+        let options = SendOptions::default().with_delay(delay).with_time_to_live(TimeToLive::Never);
+        let receipt = self.shared.queues.send(&self.shared.queue, item.body.clone(), options).await?;
+        self.shared.news.notify_waiters();
+        Ok(receipt)
+    }
+
+    /// Starts working in the background, until the workers are shut down or dropped.
+    #[must_use = "dropping the workers stops them"]
+    pub fn start(&self) -> Workers {
+        Workers::start(self.clone())
+    }
+
+    /// Runs the items that are due now, on this task, and says how many it ran.
+    ///
+    /// # Errors
+    /// Those of receiving; what a handler answers is not one.
+    pub async fn run_due(&self) -> Result<usize> {
+        let mut ran = 0;
+        loop {
+            let lease = ReceiveOptions::default().with_visibility(self.shared.options.lease);
+            let messages = self.shared.queues.receive(&self.shared.queue, lease).await?;
+            if messages.is_empty() {
+                return Ok(ran);
+            }
+            for message in messages {
+                Worker::new(&self.shared).deliver(message).await;
+                ran += 1;
+            }
+        }
+    }
+
+    /// Waits until the queue is empty, hidden items included. Somebody must be working on it.
+    ///
+    /// # Errors
+    /// Those of reaching the store.
+    pub async fn drain(&self) -> Result<()> {
+        loop {
+            let news = self.shared.news.notified();
+            if self.shared.queues.queue_length(&self.shared.queue).await? == 0 {
+                return Ok(());
+            }
+            // Another process may be the one that empties it, so its word is not waited for alone.
+            drop(tokio::time::timeout(self.shared.options.idle_wait, news).await);
+        }
+    }
+
+    /// How far the mover has come.
+    ///
+    /// # Errors
+    /// Those of reaching the store.
+    pub async fn progress(&self) -> Result<MoverProgress> {
+        let Shared { queues, queue, counters, .. } = &*self.shared;
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let due = queues.peek(queue, 32).await?;
+        let oldest = due.iter().map(|message| message.sent).min();
+        Ok(MoverProgress {
+            queued: queues.queue_length(queue).await?,
+            running: read(&counters.running),
+            done: read(&counters.done),
+            retried: read(&counters.retried),
+            poisoned: read(&counters.poisoned),
+            oldest: oldest.map(|sent| Timestamp::now().saturating_since(sent)),
+        })
+    }
+}
+
+impl MoverBuilder {
+    /// Sets how the mover works.
+    #[must_use]
+    pub fn with_options(mut self, options: MoverOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Runs items of a kind with this handler. Its steps must be idempotent.
+    #[must_use]
+    pub fn on<W, F, R>(self, handler: F) -> Self
+    where
+        W: WorkItem,
+        F: Fn(W, Delivery) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Next>> + Send + 'static,
+    {
+        self.on_scope("", handler)
+    }
+
+    /// Runs items of a kind and a scope with this handler.
+    pub(super) fn on_scope<W, F, R>(mut self, scope: &str, handler: F) -> Self
+    where
+        W: WorkItem,
+        F: Fn(W, Delivery) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Next>> + Send + 'static,
+    {
+        let run: Handler = Box::new(move |item, delivery| match serde_json::from_value::<W>(item) {
+            Ok(item) => Box::pin(handler(item, delivery)),
+            Err(error) => Box::pin(std::future::ready(Err(Error::corrupted(
+                "the work item cannot be read; it was sent by another version of the program",
+            )
+            .with_source(error)))),
+        });
+        self.handlers.insert(handler_name(W::KIND, scope), run);
+        self
+    }
+
+    /// Creates the queues unless they exist, and the mover.
+    ///
+    /// # Errors
+    /// Those of reaching the store.
+    pub async fn build(self) -> Result<Mover> {
+        self.queues.create_queue(&self.queue).await?;
+        self.queues.create_queue(&self.poison).await?;
+        Ok(Mover {
+            shared: Arc::new(Shared {
+                queues: self.queues,
+                queue: self.queue,
+                poison: self.poison,
+                options: self.options,
+                handlers: self.handlers,
+                counters: Counters::default(),
+                news: Notify::new(),
+            }),
+        })
+    }
+}
+
+impl fmt::Debug for Mover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shared { queue, options, counters, .. } = &*self.shared;
+        f.debug_struct("Mover")
+            .field("queue", queue)
+            .field("options", options)
+            .field("counters", counters)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for MoverBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds: Vec<_> = self.handlers.keys().collect();
+        f.debug_struct("MoverBuilder").field("queue", &self.queue).field("kinds", &kinds).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,210 @@
+//! Workers: they take what is due, run it under a lease, and settle it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use std::panic::AssertUnwindSafe;
+use table_core::store::{Message, ReceiveOptions, SendOptions, TimeToLive};
+use table_core::{Error, ErrorKind, Result, limits};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::delivery::{Delivery, Next};
+use super::item::Envelope;
+use super::lease::{Held, Lease};
+use super::mover::{Mover, Shared};
+
+/// The shortest time between two looks at an empty queue.
+const SHORTEST_IDLE_WAIT: Duration = Duration::from_millis(10);
+
+/// One delivery at work.
+pub(super) struct Worker<'m> {
+    shared: &'m Shared,
+    /// Turns true when the worker is to let go of its message.
+    release: Option<watch::Receiver<bool>>,
+}
+
+impl<'m> Worker<'m> {
+    pub(super) const fn new(shared: &'m Shared) -> Self {
+        Self { shared, release: None }
+    }
+
+    const fn releasable(shared: &'m Shared, release: watch::Receiver<bool>) -> Self {
+        Self { shared, release: Some(release) }
+    }
+
+    /// Comes when the worker is to let go of its message.
+    async fn released(&self) {
+        match &self.release {
+            Some(release) if release.clone().wait_for(|release| *release).await.is_ok() => {}
+            _ => std::future::pending().await,
+        }
+    }
+
+    /// Runs a message's handler and settles the message. What cannot be settled comes again.
+    pub(super) async fn deliver(&self, message: Message) {
+        let counters = &self.shared.counters;
+        counters.running.fetch_add(1, Ordering::Relaxed);
+        let id = message.receipt.id.clone();
+        if let Err(error) = self.run_and_settle(message).await {
+            tracing::warn!(message = %id, %error, "the message could not be settled and comes again");
+            counters.retried.fetch_add(1, Ordering::Relaxed);
+        }
+        counters.running.fetch_sub(1, Ordering::Relaxed);
+        self.shared.news.notify_waiters();
+    }
+
+    async fn run_and_settle(&self, message: Message) -> Result<()> {
+        let Shared { queues, queue, options, .. } = self.shared;
+        let mut lease = Lease::new(&**queues, queue, message.receipt.clone());
+        let mut envelope = match Envelope::decode(&message.body) {
+            Ok(envelope) => envelope,
+            Err(error) => {
+                tracing::error!(message = %message.receipt.id, %error, "poisoned");
+                return self.poison(lease, message.body).await;
+            }
+        };
+        let delivery = Delivery::new(&message.receipt.id, message.dequeue_count);
+        let run = AssertUnwindSafe(self.handle(&envelope, delivery.clone())).catch_unwind();
+        let result = match lease.keep(options, run, self.released()).await {
+            Held::Lost => {
+                self.shared.counters.retried.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            }
+            Held::Released => return lease.hide(Duration::ZERO, None).await,
+            Held::Through(Ok(result)) => result,
+            Held::Through(Err(_)) => Err(Error::corrupted("the handler panicked")),
+        };
+        match result {
+            Ok(next) => self.settle(lease, next).await,
+            Err(error) => {
+                let waiting = options.wait_after(message.dequeue_count);
+                let mends = error.is_retryable() || error.outcome_unknown() || error.kind() == ErrorKind::Contention;
+                tracing::warn!(message = %message.receipt.id, step = delivery.current_step(), %error, mends, "failed");
+                if mends && message.dequeue_count < options.most_deliveries {
+                    self.shared.counters.retried.fetch_add(1, Ordering::Relaxed);
+                    return lease.hide(waiting, None).await;
+                }
+                envelope.note(delivery.current_step(), &error);
+                let body = envelope.encode()?;
+                if envelope.failed >= options.most_failures || message.dequeue_count >= options.most_deliveries {
+                    return self.poison(lease, body).await;
+                }
+                self.shared.counters.retried.fetch_add(1, Ordering::Relaxed);
+                lease.hide(waiting, Some(body)).await
+            }
+        }
+    }
+
+    async fn handle(&self, envelope: &Envelope, delivery: Delivery) -> Result<Next> {
+        match self.shared.handlers.get(envelope.kind.as_str()) {
+            Some(handler) => handler(envelope.item.clone(), delivery).await,
+            None => Err(Error::unsupported(format!(
+                "no handler for items of the kind {:?} is registered here",
+                envelope.kind
+            ))),
+        }
+    }
+
+    async fn settle(&self, mut lease: Lease<'_>, next: Next) -> Result<()> {
+        let counters = &self.shared.counters;
+        match next {
+            Next::Done => {
+                lease.delete().await?;
+                counters.done.fetch_add(1, Ordering::Relaxed);
+            }
+            Next::Become(item, due) => {
+                lease.hide(due, Some(item.body)).await?;
+                counters.done.fetch_add(1, Ordering::Relaxed);
+            }
+            Next::Later(due) => {
+                lease.hide(due, None).await?;
+                counters.retried.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a message aside: first there, then no longer here.
+    async fn poison(&self, lease: Lease<'_>, body: bytes::Bytes) -> Result<()> {
+        let for_ever = SendOptions::default().with_time_to_live(TimeToLive::Never);
+        self.shared.queues.send(&self.shared.poison, body, for_ever).await?;
+        self.shared.counters.poisoned.fetch_add(1, Ordering::Relaxed);
+        lease.delete().await
+    }
+}
+
+/// Workers in the background. Dropping them stops them at once; what they held comes again later.
+#[derive(Debug)]
+pub struct Workers {
+    stop: watch::Sender<bool>,
+    task: Option<JoinHandle<()>>,
+}
+
+impl Workers {
+    pub(super) fn start(mover: Mover) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        Self { stop, task: Some(tokio::spawn(work(mover, stopped))) }
+    }
+
+    /// Takes no more items, waits for those that run, and releases those that take too long, so that
+    /// another worker has them at once.
+    pub async fn shutdown(mut self) {
+        self.stop.send_replace(true);
+        if let Some(task) = self.task.take() {
+            drop(task.await);
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        if let Some(task) = self.task.take() {
+            task.abort();
+        }
+    }
+}
+
+/// Takes items while there is room, until told to stop.
+async fn work(mover: Mover, mut stopped: watch::Receiver<bool>) {
+    let options = &mover.shared.options;
+    let (release, released) = watch::channel(false);
+    let mut running = JoinSet::new();
+    let mut idle = SHORTEST_IDLE_WAIT;
+    while !*stopped.borrow() {
+        while running.try_join_next().is_some() {}
+        let room = options.concurrency.max(1).saturating_sub(running.len());
+        if room == 0 {
+            tokio::select! {
+                _ = running.join_next() => {}
+                _ = stopped.changed() => {}
+            }
+            continue;
+        }
+        let receive =
+            ReceiveOptions::default().with_count(room.min(limits::RECEIVE_MESSAGES)).with_visibility(options.lease);
+        let received = mover.shared.queues.receive(&mover.shared.queue, receive).await;
+        let messages = received.inspect_err(|error| tracing::warn!(%error, "receive")).unwrap_or_default();
+        if messages.is_empty() {
+            let news = mover.shared.news.notified();
+            tokio::select! {
+                () = tokio::time::sleep(idle) => idle = (idle * 2).min(options.idle_wait),
+                () = news => idle = SHORTEST_IDLE_WAIT,
+                _ = stopped.changed() => {}
+            }
+            continue;
+        }
+        idle = SHORTEST_IDLE_WAIT;
+        for message in messages {
+            let (shared, released) = (Arc::clone(&mover.shared), released.clone());
+            running.spawn(async move { Worker::releasable(&shared, released).deliver(message).await });
+        }
+    }
+    let finished = async { while running.join_next().await.is_some() {} };
+    if tokio::time::timeout(options.shutdown_wait, finished).await.is_err() {
+        release.send_replace(true);
+        while running.join_next().await.is_some() {}
+    }
+}
