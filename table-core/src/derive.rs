@@ -42,8 +42,9 @@
 /// # Keys
 /// A template holds literals and fields: `{id}` in the default form of its type, `{id:06}` as a
 /// number of six digits, `{at:desc}` as a time with the latest first, `{at:%Y%m%d}` as a time by
-/// calendar; `{{` and `}}` stand for braces. A field that the keys hold is not stored again,
-/// unless its part loses information, as calendar formats do.
+/// calendar; `{{` and `}}` stand for braces. In a partition key `{bucket(id, 16):02}` is one of
+/// sixteen numbers, by which rows spread over as many partitions. A field that the keys hold is not
+/// stored again, unless its part loses information, as calendar formats and buckets do.
 ///
 /// # Attributes of the struct, in `#[entity(...)]`
 /// | attribute | meaning |

@@ -58,12 +58,17 @@ fn value_of(type_name: &str, value: &str) -> (PartKind, KeyValue<'static>) {
 /// A template of one field and what follows it, as the derive macro would make it.
 fn template(kind: PartKind, text: &str) -> KeyTemplate {
     let (field, tail) = text.strip_prefix('{').unwrap().split_once('}').unwrap();
-    let spec = match field.split_once(':').map(|(_, spec)| spec) {
+    let bucket = field.strip_prefix("bucket(").and_then(|field| field.split_once("):")).map(|(arguments, width)| {
+        let count = arguments.split_once(", ").unwrap().1.parse().unwrap();
+        PartSpec::Bucket { count, width: width.parse().unwrap() }
+    });
+    let form = match field.split_once(':').map(|(_, spec)| spec) {
         None => PartSpec::Default,
         Some("desc") => PartSpec::Desc,
         Some(format) if format.starts_with('%') => PartSpec::Calendar(format.to_owned().leak()),
         Some(width) => PartSpec::Width(width.parse().unwrap()),
     };
+    let spec = bucket.unwrap_or(form);
     let mut parts =
         vec![TemplatePart::Field { name: "field", format: PartFormat::new(kind, spec, tail.chars().next()) }];
     if !tail.is_empty() {

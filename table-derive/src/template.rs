@@ -2,7 +2,7 @@
 //!
 //! Literals stand for themselves, `{field}` for a field in its default form, `{field:06}` for a
 //! number of six digits, `{field:desc}` for a time with the latest first, `{field:%Y%m%d}` for a
-//! time by calendar, and `{{` and `}}` for braces.
+//! time by calendar, `{bucket(field, 16):02}` for one of sixteen buckets, and `{{` and `}}` for braces.
 
 use syn::LitStr;
 
@@ -36,12 +36,13 @@ pub(crate) enum Spec {
     Width(u8),
     Desc,
     Calendar(String),
+    Bucket { count: u16, width: u8 },
 }
 
 impl Spec {
     /// Whether the key gives the field back whole.
     pub(crate) const fn is_exact(&self) -> bool {
-        !matches!(self, Self::Calendar(_))
+        !matches!(self, Self::Calendar(_) | Self::Bucket { .. })
     }
 }
 
@@ -129,9 +130,10 @@ fn pieces(text: &str) -> Vec<Result<Piece, String>> {
 }
 
 fn placeholder(inside: &str, fields: &[Field<'_>]) -> Result<Part, String> {
-    let (name, spec) = match inside.split_once(':') {
-        None => (inside, Spec::Default),
-        Some((name, spec)) => (name, parse_spec(inside, spec)?),
+    let (name, spec) = match (inside.strip_prefix("bucket("), inside.split_once(':')) {
+        (Some(arguments), _) => parse_bucket(inside, arguments)?,
+        (None, None) => (inside, Spec::Default),
+        (None, Some((name, spec))) => (name, parse_spec(inside, spec)?),
     };
     if name.is_empty() {
         return Err(format!("the placeholder `{{{inside}}}` names no field; write `{{field}}`"));
@@ -167,6 +169,33 @@ fn parse_spec(inside: &str, spec: &str) -> Result<Spec, String> {
     Err(format!(
         "the placeholder `{{{inside}}}` is malformed: after the colon stands a width (`:06`), `:desc` or a calendar format (`:%Y%m%d`)"
     ))
+}
+
+/// The most buckets that a key can have.
+const MAX_BUCKETS: u16 = 1000;
+
+/// Reads what follows `bucket(`: the field, the number of buckets, and perhaps a width.
+fn parse_bucket<'a>(inside: &str, arguments: &'a str) -> Result<(&'a str, Spec), String> {
+    let malformed = || format!("the placeholder `{{{inside}}}` is malformed: write `{{bucket(field, 16):02}}`");
+    let (arguments, width) = arguments.split_once(')').ok_or_else(malformed)?;
+    let (name, count) = arguments.split_once(',').ok_or_else(malformed)?;
+    let count: u16 = count.trim().parse().map_err(|_| malformed())?;
+    if !(2..=MAX_BUCKETS).contains(&count) {
+        return Err(format!("`{{{inside}}}` must have 2 to {MAX_BUCKETS} buckets"));
+    }
+    let digits = u8::try_from((count - 1).to_string().len()).unwrap_or(MAX_WIDTH);
+    let width = match width.strip_prefix(':') {
+        None if width.is_empty() => digits,
+        Some(width) => match parse_spec(inside, width)? {
+            Spec::Width(width) => width,
+            _ => return Err(malformed()),
+        },
+        None => return Err(malformed()),
+    };
+    if width < digits {
+        return Err(format!("the buckets of `{{{inside}}}` take {digits} digits; write `:0{digits}`"));
+    }
+    Ok((name.trim(), Spec::Bucket { count, width }))
 }
 
 /// Why a calendar format cannot be used, if it cannot.

@@ -18,6 +18,7 @@ pub mod high_volume_delete;
 pub mod index_entities;
 pub mod intra_partition_secondary_index;
 pub mod log_tail;
+pub mod prepend_append;
 pub mod wide_entities;
 
 mod attempts;
@@ -31,4 +32,5 @@ pub use high_volume_delete::{Period, RollingTables};
 pub use index_entities::IndexEntities;
 pub use intra_partition_secondary_index::{Indexed, IndexedTransaction};
 pub use log_tail::LogTail;
+pub use prepend_append::Spread;
 pub use wide_entities::{Wide, WideRows};

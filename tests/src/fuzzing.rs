@@ -57,7 +57,7 @@ const fn field(name: &'static str, kind: PartKind, spec: PartSpec, terminator: O
 }
 
 /// Every form of a part, and every way in which parts can follow each other.
-const TEMPLATES: [KeyTemplate; 6] = [
+const TEMPLATES: [KeyTemplate; 7] = [
     KeyTemplate::new(&[field("text", PartKind::Text, PartSpec::Default, None)]),
     KeyTemplate::new(&[TemplatePart::Literal("empid_"), field("id", u32::KIND, PartSpec::Width(6), None)]),
     KeyTemplate::new(&[
@@ -78,6 +78,11 @@ const TEMPLATES: [KeyTemplate; 6] = [
         field("narrow", PartKind::Float32, PartSpec::Default, None),
         field("at", Timestamp::KIND, PartSpec::Default, None),
         field("plain", i16::KIND, PartSpec::Width(5), None),
+    ]),
+    KeyTemplate::new(&[
+        field("spread", PartKind::Text, PartSpec::Bucket { count: 16, width: 2 }, None),
+        TemplatePart::Literal("_"),
+        field("id", u32::KIND, PartSpec::Width(6), None),
     ]),
     KeyTemplate::new(&[
         field("day", Timestamp::KIND, PartSpec::Calendar("%Y-%m-%d"), None),
@@ -107,7 +112,7 @@ pub fn key_decoder(input: &[u8]) -> bool {
         let decoded = template.decode(&text, &mut values);
         assert_eq!(decoded.is_ok(), template.matches(&text), "{template}");
         taken |= decoded.is_ok();
-        // What a calendar says is lost, and only a text that can be a key need come back.
+        // What a calendar or a bucket says is lost, and only a text that can be a key need come back.
         let whole = decoded.is_ok() && !values.contains(&KeyValue::Lost);
         if let (true, Ok(key)) = (whole, RowKey::new(&text)) {
             assert_eq!(template.row_key(&values).ok(), Some(key), "{template}");

@@ -4,7 +4,7 @@ use smol_str::SmolStrBuilder;
 use uuid::Uuid;
 
 use super::text::{self, Guard};
-use super::{Calendar, KeyValue, PartKind, number};
+use super::{Buckets, Calendar, KeyValue, PartKind, number};
 use crate::error::{Error, Result};
 use crate::timestamp::Timestamp;
 
@@ -22,6 +22,13 @@ pub enum PartSpec {
     Desc,
     /// `{at:%Y%m%d}`: a time by calendar format.
     Calendar(&'static str),
+    /// `{bucket(id, 16):02}`: the bucket of a value.
+    Bucket {
+        /// How many buckets there are.
+        count: u16,
+        /// How many digits their numbers take.
+        width: u8,
+    },
 }
 
 /// How one part of a key is written.
@@ -57,6 +64,8 @@ pub enum PartFormat {
     InvertedTicks,
     /// A calendar format, which loses what is finer.
     Calendar(Calendar),
+    /// The bucket of a value, which loses the value.
+    Bucket(Buckets),
     /// A text, escaped, up to the literal that follows.
     Text {
         /// What the literal that follows begins with; none at the end of a key.
@@ -85,6 +94,10 @@ impl PartFormat {
             (PartKind::Time, PartSpec::Desc) => Self::InvertedTicks,
             (PartKind::Time, PartSpec::Calendar(format)) => Self::Calendar(Calendar::new(format)),
             (PartKind::Text, PartSpec::Default) => Self::Text { terminator },
+            (PartKind::Float32 | PartKind::Float64, PartSpec::Bucket { .. }) => {
+                panic!("a float has no bucket in a key template; use another field")
+            }
+            (_, PartSpec::Bucket { count, width }) => Self::Bucket(Buckets::new(count, width)),
             (_, PartSpec::Width(_)) => panic!("a width such as `:06` fits only an integer in a key template"),
             (_, PartSpec::Desc) => panic!("`:desc` fits only a time in a key template"),
             (_, PartSpec::Calendar(_)) => panic!("a calendar format fits only a time in a key template"),
@@ -94,7 +107,7 @@ impl PartFormat {
     /// Whether the part loses information, so that its field is stored as a property too.
     #[must_use]
     pub const fn is_lossy(self) -> bool {
-        matches!(self, Self::Calendar(_))
+        matches!(self, Self::Calendar(_) | Self::Bucket(_))
     }
 
     /// Whether greater values are written as smaller texts.
@@ -139,6 +152,7 @@ impl PartFormat {
             (Self::Ticks, KeyValue::Time(at)) => push_ticks(out, at.ticks()),
             (Self::InvertedTicks, KeyValue::Time(at)) => push_ticks(out, at.inverted_ticks()),
             (Self::Calendar(calendar), KeyValue::Time(at)) => calendar.push(out, *at),
+            (Self::Bucket(buckets), value) => buckets.push(out, value),
             (Self::Text { .. }, KeyValue::Text(text)) => self.push_text(out, text).map(|_| ()),
             _ => Err(Error::invalid_key("the value's type is not the one that the key template was made for")),
         }
@@ -183,6 +197,7 @@ impl PartFormat {
             Self::Ticks => take_ticks(text, |ticks| ticks),
             Self::InvertedTicks => take_ticks(text, |ticks| Timestamp::MAX.ticks() - ticks),
             Self::Calendar(calendar) => calendar.take(text).map(|rest| (KeyValue::Lost, rest)),
+            Self::Bucket(buckets) => buckets.take(text).map(|rest| (KeyValue::Lost, rest)),
             Self::Text { terminator } => {
                 text::take_text(text, terminator).map(|(text, rest)| (KeyValue::Text(text), rest))
             }

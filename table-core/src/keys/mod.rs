@@ -4,6 +4,7 @@
 //! tuples never give one key, a key gives its fields back exactly, and keys sort by UTF-16 code
 //! unit as the fields do. `docs/key-encoding.md` specifies every form.
 
+mod bucket;
 mod calendar;
 mod format;
 mod number;
@@ -16,6 +17,7 @@ mod template;
 mod text;
 pub(crate) mod utf16;
 
+pub use bucket::Buckets;
 pub use calendar::Calendar;
 pub use format::{PartFormat, PartSpec};
 pub use part::{KeyPart, KeyValue, PartKind};

@@ -28,6 +28,8 @@ pub enum KeyValue<'a> {
     Time(Timestamp),
     /// A text.
     Text(Cow<'a, str>),
+    /// A bucket by its number, in place of a value that falls into it.
+    Bucket(u16),
 }
 
 impl KeyValue<'_> {
@@ -43,6 +45,7 @@ impl KeyValue<'_> {
             Self::Uuid(uuid) => KeyValue::Uuid(uuid),
             Self::Time(at) => KeyValue::Time(at),
             Self::Text(text) => KeyValue::Text(Cow::Owned(text.into_owned())),
+            Self::Bucket(bucket) => KeyValue::Bucket(bucket),
         }
     }
 }

@@ -123,7 +123,7 @@ impl KeyPrefix {
     ///
     /// # Errors
     /// The first error of a part; [`InvalidKey`](crate::ErrorKind::InvalidKey) for a text that a
-    /// literal follows, since such texts do not sort as their rows do.
+    /// literal follows, since such texts do not sort as their rows do, and for a bucket.
     pub fn between(self, lower: Bound<Result<KeyValue<'_>>>, upper: Bound<Result<KeyValue<'_>>>) -> Result<KeyRange> {
         let (name, format) = self.next_field()?;
         let last = self.rest.len() == 1;
@@ -132,6 +132,11 @@ impl KeyPrefix {
                 "a text that more parts follow does not sort as its rows do; use a prefix, or one value",
             )
             .with_property(name));
+        }
+        if matches!(format, PartFormat::Bucket(_)) {
+            return Err(
+                Error::invalid_key("buckets do not sort as the values in them do; fix one value").with_property(name)
+            );
         }
         let (lower, upper) = if format.is_lossy() { (later(lower), earlier(upper)) } else { (lower, upper) };
         let (lower, upper) = if format.is_descending() { (upper, lower) } else { (lower, upper) };

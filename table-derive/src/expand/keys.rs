@@ -50,6 +50,7 @@ fn spec_tokens(krate: &TokenStream, spec: &Spec) -> TokenStream {
         Spec::Width(width) => quote!(#krate::keys::PartSpec::Width(#width)),
         Spec::Desc => quote!(#krate::keys::PartSpec::Desc),
         Spec::Calendar(format) => quote!(#krate::keys::PartSpec::Calendar(#format)),
+        Spec::Bucket { count, width } => quote!(#krate::keys::PartSpec::Bucket { count: #count, width: #width }),
     }
 }
 

@@ -67,9 +67,9 @@ fn pattern(template: &Template, fields: &[Field<'_>]) -> Vec<Step> {
 
 fn push_field(steps: &mut Vec<Step>, shape: Shape, spec: &Spec, next: Option<&Part>) {
     let mut push = |chars: &str, count: u8| steps.extend((0..count).map(|_| Step::One(Set::of(chars))));
-    // A width, `desc` and a calendar format tell the form whatever the type is.
+    // A width, a bucket, `desc` and a calendar format tell the form whatever the type is.
     match (shape, spec) {
-        (_, Spec::Width(width)) => push(DIGITS, *width),
+        (_, Spec::Width(width) | Spec::Bucket { width, .. }) => push(DIGITS, *width),
         (_, Spec::Calendar(format)) => {
             let mut chars = format.chars();
             while let Some(each) = chars.next() {

@@ -43,6 +43,9 @@ fn check_row(row: &Template, fields: &[Field<'_>], errors: &mut Errors) {
         }
         _ => check_template(row, fields, errors),
     }
+    if row.fields().any(|(_, spec)| matches!(spec, Spec::Bucket { .. })) {
+        errors.add(&row.text, "a bucket spreads rows over partitions; it stands in a partition key");
+    }
 }
 
 fn check_template(template: &Template, fields: &[Field<'_>], errors: &mut Errors) {
@@ -59,6 +62,7 @@ fn check_template(template: &Template, fields: &[Field<'_>], errors: &mut Errors
                 if let Some(problem) = field_problem(field).or_else(|| spec_problem(field, spec)) {
                     errors.add(&template.text, problem);
                 } else if field.shape == Shape::Text
+                    && !matches!(spec, Spec::Bucket { .. })
                     && let Some(problem) = ending_problem(field, next, fields)
                 {
                     errors.add(&template.text, problem);
@@ -111,6 +115,9 @@ fn spec_problem(field: &Field<'_>, spec: &Spec) -> Option<String> {
         Spec::Desc if shape != Shape::Time => Some(format!("`{{{name}:desc}}` fits only a time; `{name}` is none")),
         Spec::Calendar(format) if shape != Shape::Time => {
             Some(format!("`{{{name}:{format}}}` has a calendar format, which fits only a time"))
+        }
+        Spec::Bucket { .. } if matches!(shape, Shape::Float { .. }) => {
+            Some(format!("`{name}` is a float, which has no bucket; use another field"))
         }
         _ => None,
     }

@@ -14,4 +14,5 @@ mod high_volume_delete;
 mod index_entities;
 mod indexed;
 mod log_tail;
+mod prepend_append;
 mod wide_entities;

@@ -26,54 +26,24 @@
 //!   wide entities.
 //! - For counters that very many writers increment at once: all of them meet in one row.
 
+mod series;
+
 use std::fmt;
 use std::marker::PhantomData;
 
 use table_core::{
-    Action, DynamicEntity, ETag, Error, ErrorKind, FromRow, Key, Operation, Property, PropertyName, Query, Result,
-    Table, Unindexed, Value, Versioned, limits,
+    Action, DynamicEntity, ETag, Error, ErrorKind, Key, Operation, Query, Result, Table, Unindexed, Value, Versioned,
+    limits,
 };
+
+pub use series::{Series, SlotValue};
+use series::{property_of, slot_of};
 
 use crate::attempts::UpdateOptions;
 use crate::rows::{marked, unchanged, version};
 
-/// What the property of a slot begins with; its number follows.
-const SLOT: &str = "Slot";
 /// Properties beside the entity's own and the slots: type, version and token.
 const OWN_PROPERTIES: usize = 3;
-
-/// A number that a slot can hold.
-pub trait SlotValue: Property + Copy + fmt::Debug + PartialEq + Send + Sync + 'static {
-    /// What nothing and an increment add up to.
-    const ZERO: Self;
-
-    /// The sum; `None` where the type cannot hold it.
-    fn checked_sum(self, other: Self) -> Option<Self>;
-}
-
-impl SlotValue for i32 {
-    const ZERO: Self = 0;
-
-    fn checked_sum(self, other: Self) -> Option<Self> {
-        self.checked_add(other)
-    }
-}
-
-impl SlotValue for i64 {
-    const ZERO: Self = 0;
-
-    fn checked_sum(self, other: Self) -> Option<Self> {
-        self.checked_add(other)
-    }
-}
-
-impl SlotValue for f64 {
-    const ZERO: Self = 0.0;
-
-    fn checked_sum(self, other: Self) -> Option<Self> {
-        Some(self + other)
-    }
-}
 
 /// Series of values of type `T`, each in the row of an entity of type `E`.
 ///
@@ -111,68 +81,6 @@ pub struct DataSeries<E, T> {
     slots: usize,
     options: UpdateOptions,
     types: PhantomData<fn() -> (E, T)>,
-}
-
-/// An entity and the values of its slots.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Series<E, T> {
-    /// The entity whose row holds the values.
-    pub entity: E,
-    values: Vec<Option<T>>,
-}
-
-impl<E, T: Copy> Series<E, T> {
-    /// The values by slot, with gaps where nothing was set.
-    #[must_use]
-    pub fn values(&self) -> &[Option<T>] {
-        &self.values
-    }
-
-    /// The values by slot, with `gap` where nothing was set, as a chart takes them.
-    #[must_use]
-    pub fn filled(&self, gap: T) -> Vec<T> {
-        self.values.iter().map(|value| value.unwrap_or(gap)).collect()
-    }
-}
-
-/// As many slots as the row has; [`DataSeries`] adds the gaps at the end.
-impl<E: Unindexed, T: SlotValue> FromRow for Series<E, T> {
-    fn row_prefix() -> &'static str {
-        E::row_prefix()
-    }
-
-    fn label() -> &'static str {
-        E::label()
-    }
-
-    fn recognizes(row: &DynamicEntity) -> bool {
-        E::recognizes(row)
-    }
-
-    fn from_row(mut row: DynamicEntity) -> Result<Versioned<Self>> {
-        let mut values = Vec::new();
-        let found: Vec<PropertyName> = row
-            .properties
-            .iter()
-            .map(|(name, _)| name)
-            .filter(|name| slot_of(name.as_str()).is_some())
-            .cloned()
-            .collect();
-        for name in found {
-            let (Some(slot), Some(value)) = (slot_of(name.as_str()), row.properties.remove(name.as_str())) else {
-                continue;
-            };
-            let value = T::from_value(value);
-            let value = value.map_err(|error| error.with_property(name.as_str()).with_key(row.key.clone()))?;
-            if values.len() <= slot {
-                values.resize(slot + 1, None);
-            }
-            if let Some(place) = values.get_mut(slot) {
-                *place = Some(value);
-            }
-        }
-        E::from_row(row).map(|read| read.map(|entity| Self { entity, values }))
-    }
 }
 
 impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
@@ -239,7 +147,7 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
         let mut attempts = self.options.begin();
         loop {
             let read = self.table.get::<Series<E, T>>(key.clone()).await?;
-            let before = read.as_ref().and_then(|series| series.values.get(slot).copied().flatten());
+            let before = read.as_ref().and_then(|series| series.values().get(slot).copied().flatten());
             let sum = before.unwrap_or(T::ZERO).checked_sum(by).ok_or_else(|| overflow(slot))?;
             let action = if let Some(read) = &read {
                 let mut row = DynamicEntity::new(key.clone());
@@ -280,7 +188,7 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
     }
 
     fn with_gaps(&self, mut series: Versioned<Series<E, T>>) -> Versioned<Series<E, T>> {
-        series.values.resize(self.slots, None);
+        series.resize(self.slots);
         series
     }
 
@@ -292,17 +200,12 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
             )));
         }
         let value: Option<Value> = value.to_value()?;
-        value.map_or(Ok(()), |value| row.set(&format!("{SLOT}{slot:03}"), value))
+        value.map_or(Ok(()), |value| row.set(&property_of(slot), value))
     }
 
     async fn write(&self, action: Action) -> Result<ETag> {
         version(Some(self.table.store().write(self.table.name(), Operation::new(action)?).await?))
     }
-}
-
-/// The number of the slot that a property holds.
-fn slot_of(name: &str) -> Option<usize> {
-    name.strip_prefix(SLOT).filter(|digits| digits.len() == 3)?.parse().ok()
 }
 
 fn is_conflict(error: &Error) -> bool {
@@ -311,7 +214,7 @@ fn is_conflict(error: &Error) -> bool {
 
 fn overflow(slot: usize) -> Error {
     Error::invalid_value("the sum does not fit the type of the series; use a wider one")
-        .with_property(format!("{SLOT}{slot:03}"))
+        .with_property(property_of(slot))
 }
 
 impl<E, T> Clone for DataSeries<E, T> {
