@@ -67,7 +67,7 @@ impl<E, T: Copy> Series<E, T> {
     }
 }
 
-/// As many slots as the row has; [`DataSeries`] adds the gaps at the end.
+/// As many slots as the row has; [`DataSeries`](super::DataSeries) adds the gaps at the end.
 impl<E: Unindexed, T: SlotValue> FromRow for Series<E, T> {
     fn row_prefix() -> &'static str {
         E::row_prefix()
