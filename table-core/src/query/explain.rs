@@ -43,6 +43,12 @@ impl Explain {
         Self { table, plan, selection, top, allow_scan }
     }
 
+    /// The table that the query names, where it names one.
+    #[must_use]
+    pub const fn table(&self) -> Option<&'static str> {
+        self.table
+    }
+
     /// What the query costs.
     #[must_use]
     pub const fn class(&self) -> CostClass {

@@ -39,14 +39,13 @@ mod write;
 
 use std::fmt;
 
-use futures_util::stream::{self, StreamExt, TryStreamExt};
 use table_core::keys::{KeyTemplate, KeyValue, PartFormat, TemplatePart};
-use table_core::{DynamicEntity, Entity, EntityKey, Error, Key, PartitionKey, Result, RowKey, Table, Versioned};
+use table_core::{DynamicEntity, Entity, EntityKey, Error, PartitionKey, Result, RowKey, Table, Versioned};
 
 use crate::attempts::UpdateOptions;
 use list::KeyList;
 
-/// How many listed entities are read at once.
+/// How many listed entities, or lists, are read at once.
 const LISTED_READS: usize = 8;
 
 /// `list_last_name:Jones`.
@@ -152,16 +151,10 @@ impl<E: Entity> IndexEntities<E> {
     pub async fn find(&self, partition: &PartitionKey, list: &str, value: &str) -> Result<Vec<Versioned<E>>> {
         let value_of = self.declared(list)?.value;
         let keys = self.keys(partition, list, value).await?;
-        let reads = keys.into_iter().map(|row| {
-            let key = Key::<E>::new(Ok(EntityKey::new(partition.clone(), row)));
-            async move { self.table.get(key).await }
-        });
+        let keys = keys.into_iter().map(|row| EntityKey::new(partition.clone(), row));
+        let found = self.table.get_many::<E, _>(keys, LISTED_READS).await?;
         let has_value = |entity: &Versioned<E>| value_of(entity).as_deref() == Some(value);
-        stream::iter(reads)
-            .buffered(LISTED_READS)
-            .try_filter_map(|found| async { Ok(found.filter(has_value)) })
-            .try_collect()
-            .await
+        Ok(found.into_iter().flatten().filter(has_value).collect())
     }
 
     fn declared(&self, name: &str) -> Result<&List<E>> {

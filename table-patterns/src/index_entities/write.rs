@@ -1,11 +1,12 @@
 //! Writing an entity and the lists that name it.
 
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use table_core::{
     Action, DynamicEntity, ETag, Entity, EntityKey, Error, ErrorKind, Key, Operation, Result, RowKey, Versioned,
     Written,
 };
 
-use super::{IndexEntities, KeyList, row_key};
+use super::{IndexEntities, KeyList, LISTED_READS, row_key};
 use crate::intra_partition_secondary_index::IndexedTransaction;
 use crate::rows::{marked, unchanged, version};
 
@@ -110,8 +111,10 @@ impl<E: Entity> IndexEntities<E> {
         entity: &RowKey,
         changes: &[Change],
     ) -> Result<Option<Written>> {
-        let reads = changes.iter().map(|change| self.read_list(change.key.clone()));
-        for (change, read) in changes.iter().zip(futures_util::future::try_join_all(reads).await?) {
+        let keys: Vec<EntityKey> = changes.iter().map(|change| change.key.clone()).collect();
+        let reads = stream::iter(keys).map(|key| self.read_list(key));
+        let lists: Vec<_> = reads.buffered(LISTED_READS).try_collect().await?;
+        for (change, read) in changes.iter().zip(lists) {
             if let Some(operation) = change.operation(entity, read)? {
                 transaction = transaction.operation(operation);
             }

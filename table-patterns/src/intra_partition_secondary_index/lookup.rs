@@ -1,7 +1,6 @@
 //! Finding entities by their key and by their indexes.
 
-use futures_util::stream::{self, StreamExt, TryStreamExt};
-use table_core::{ETag, Entity, Error, FromRow, IndexCopy, Key, Query, Result, Versioned};
+use table_core::{ETag, Entity, EntityKey, Error, FromRow, IndexCopy, Key, Query, Result, Versioned};
 
 use super::Indexed;
 
@@ -70,15 +69,20 @@ impl<E: Entity> Indexed<E> {
     /// Those of the query and of reading.
     pub async fn all_full<C: IndexCopy<Source = E>>(&self, query: impl Into<Query<C>>) -> Result<Vec<Versioned<E>>> {
         let copies = self.table.all::<C, C>(query).await?;
-        let reads = copies.into_iter().map(|copy| async move { self.source_of(&copy).await });
-        stream::iter(reads).buffered(FULL_READS).try_filter_map(|found| async { Ok(found) }).try_collect().await
+        let found = self.table.get_many(copies.iter().map(|copy| copy.source()), FULL_READS).await?;
+        let pairs = found.into_iter().zip(&copies);
+        Ok(pairs.filter_map(|(entity, copy)| entity.filter(|entity| has_copy(entity, copy.key()))).collect())
     }
 
     /// The entity that a copy was made of, where it still has that copy.
     async fn source_of<C: IndexCopy<Source = E>>(&self, copy: &Versioned<C>) -> Result<Option<Versioned<E>>> {
         let source = self.table.get::<E>(copy.source()).await?;
-        Ok(source.filter(|entity| entity.index_keys().iter().any(|held| held.key == *copy.key())))
+        Ok(source.filter(|entity| has_copy(entity, copy.key())))
     }
+}
+
+fn has_copy<E>(entity: &Versioned<E>, copy: &EntityKey) -> bool {
+    entity.index_keys().iter().any(|held| held.key == *copy)
 }
 
 fn orphaned<C>(copy: &Versioned<C>) -> Error {

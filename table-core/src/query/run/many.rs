@@ -1,16 +1,61 @@
-//! Many queries at once, such as one for each partition.
+//! Many keys or queries at once, such as one for each partition.
 
 use futures_util::stream::{self, BoxStream, StreamExt, TryStreamExt};
 
 use super::Prepared;
 use crate::entity::FromRow;
 use crate::error::Result;
+use crate::key::Key;
 use crate::query::Query;
 use crate::query::builder::MAX_CONCURRENCY;
 use crate::table::Table;
 use crate::versioned::Versioned;
 
 impl Table {
+    /// Reads several entities by their keys, at most `concurrency` (up to 64) of them at once. The
+    /// answers stand in the order of the keys, `None` where there is no such entity. One storage
+    /// transaction for each key.
+    ///
+    /// All keys are checked before the first is read, and the first error ends them all.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use table_core::{Entity, MemoryStore, Table};
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(partition = "{department}", row = "empid_{id:06}")]
+    /// struct Employee {
+    ///     department: String,
+    ///     id: u32,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> table_core::Result<()> {
+    /// let table = Table::new(Arc::new(MemoryStore::new()), "Employees")?;
+    /// table.create().await?;
+    /// table.insert(&Employee { department: "Sales".into(), id: 7 }).await?;
+    ///
+    /// let found = table.get_many([8, 7].map(|id| Employee::key("Sales", id)), 8).await?;
+    /// assert!(found[0].is_none() && found[1].is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub async fn get_many<R: FromRow, K: Into<Key<R>>>(
+        &self,
+        keys: impl IntoIterator<Item = K>,
+        concurrency: usize,
+    ) -> Result<Vec<Option<Versioned<R>>>> {
+        let keys: Vec<Key<R>> = keys.into_iter().map(Into::into).collect();
+        for key in &keys {
+            key.place()?;
+        }
+        let reads = keys.into_iter().map(|key| self.get(key));
+        stream::iter(reads).buffered(concurrency.clamp(1, MAX_CONCURRENCY)).try_collect().await
+    }
+
     /// Reads everything that several queries find, at most `concurrency` (up to 64) of them at
     /// once. The results stand in the order of the queries.
     ///
