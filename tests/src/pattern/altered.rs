@@ -1,7 +1,9 @@
 //! Stores with a fault of character: one where somebody is always faster, one without order,
-//! one whose pages are short, and one where something happens right before a write.
+//! one whose pages are short, one where something happens right before a write, and one whose first
+//! answer is late.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -10,6 +12,7 @@ use table_core::store::{Capabilities, Page, PageToken, Selection, StoreQuery, Ta
 use table_core::{
     Action, DynamicEntity, EntityKey, IfMatch, Operation, Result, TableName, TableStore, Transaction, Written,
 };
+use tokio::sync::Notify;
 
 /// A store that behaves in one way otherwise than the one that it wraps.
 #[derive(Debug, Clone)]
@@ -19,6 +22,15 @@ pub struct Altered {
     ordered: bool,
     page: Option<usize>,
     interruption: Interruption,
+    lateness: Option<Lateness>,
+}
+
+/// Holds the first answer back.
+#[derive(Debug, Clone)]
+struct Lateness {
+    asked: Arc<Notify>,
+    go_on: Arc<Notify>,
+    over: Arc<AtomicBool>,
 }
 
 /// What happens right before the first write, and only once.
@@ -57,8 +69,24 @@ impl Altered {
         Self { interruption: Interruption(Arc::new(Mutex::new(Some(by)))), ..Self::new(inner) }
     }
 
+    /// The first answer to a read is known to the store, and reaches its reader only once it may go on.
+    #[must_use]
+    pub fn held_after_first_read(inner: Arc<dyn TableStore>, asked: Arc<Notify>, go_on: Arc<Notify>) -> Self {
+        let lateness = Lateness { asked, go_on, over: Arc::default() };
+        Self { lateness: Some(lateness), ..Self::new(inner) }
+    }
+
     fn new(inner: Arc<dyn TableStore>) -> Self {
-        Self { inner, rival: false, ordered: true, page: None, interruption: Interruption::default() }
+        let interruption = Interruption::default();
+        Self { inner, rival: false, ordered: true, page: None, interruption, lateness: None }
+    }
+
+    async fn hold(&self) {
+        let Some(Lateness { asked, go_on, over }) = &self.lateness else { return };
+        if !over.swap(true, Ordering::SeqCst) {
+            asked.notify_one();
+            go_on.notified().await;
+        }
     }
 
     async fn interrupt(&self) {
@@ -98,12 +126,16 @@ impl TableStore for Altered {
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, selection: &Selection) -> Result<Option<DynamicEntity>> {
-        self.inner.get(table, key, selection).await
+        let answer = self.inner.get(table, key, selection).await;
+        self.hold().await;
+        answer
     }
 
     async fn query(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
         let limit = query.limit.into_iter().chain(self.page).min();
-        self.inner.query(table, &StoreQuery { limit, ..query.clone() }).await
+        let answer = self.inner.query(table, &StoreQuery { limit, ..query.clone() }).await;
+        self.hold().await;
+        answer
     }
 
     async fn write(&self, table: &TableName, operation: Operation) -> Result<Written> {

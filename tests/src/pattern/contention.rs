@@ -4,8 +4,15 @@ use std::time::Duration;
 
 use table_core::layer::{Fault, FaultOptions, FaultPlan};
 use table_core::{Result, Table};
+use table_patterns::UpdateOptions;
 
 use super::TestStore;
+
+/// A loop that gives up after three attempts, without waits: those have tests of their own.
+#[must_use]
+pub fn three_attempts() -> UpdateOptions {
+    UpdateOptions::default().with_attempts(3).with_first_wait(Duration::ZERO)
+}
 
 /// How many tasks work on the same rows.
 pub const TASKS: u32 = 16;

@@ -29,7 +29,7 @@ pub struct Faults<P, A, S> {
     pub state: S,
 }
 
-/// How many runs there were.
+/// How many runs there were on a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FaultsReport {
     /// Runs with a fault.
@@ -59,19 +59,21 @@ where
     S: AsyncFn(Table) -> T,
     T: PartialEq + Debug,
 {
-    /// Runs the operation with every fault, on every store.
+    /// Runs the operation with every fault on every store, and says what happened on each: the same.
     ///
     /// # Panics
-    /// Where one of the promises is broken.
+    /// Where one of the promises is broken, or two stores do not agree.
     pub async fn everywhere(&self) -> FaultsReport {
-        let mut report = FaultsReport::default();
+        let mut agreed: Option<FaultsReport> = None;
         for store in &stores() {
-            self.on(store, &mut report).await;
+            let report = self.on(store).await;
+            assert_eq!(*agreed.get_or_insert(report), report, "{} differs from the stores before it", store.name);
         }
-        report
+        agreed.expect("there is a store")
     }
 
-    async fn on(&self, store: &TestStore, report: &mut FaultsReport) {
+    async fn on(&self, store: &TestStore) -> FaultsReport {
+        let mut report = FaultsReport::default();
         let plan = FaultPlan::quiet();
         let (table, old) = self.prepared(store).await;
         (self.act)(behind(&table, Fault::new(table.store().clone(), plan.clone()))).await.expect("it works");
@@ -86,6 +88,7 @@ where
                 }
             }
         }
+        report
     }
 
     async fn prepared(&self, store: &TestStore) -> (Table, T) {

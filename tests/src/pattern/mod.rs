@@ -7,9 +7,11 @@
 mod altered;
 mod contention;
 mod faults;
+mod page;
 mod store;
 
 pub use altered::Altered;
-pub use contention::{TASKS, contend};
+pub use contention::{TASKS, contend, three_attempts};
 pub use faults::{Faults, FaultsReport};
+pub use page::{Costs, documented_patterns};
 pub use store::{TestStore, cost, rows, stores};

@@ -39,6 +39,12 @@ fn embedded() -> TestStore {
 }
 
 impl TestStore {
+    /// A name that nothing else has, since others may use the same store.
+    #[must_use]
+    pub fn fresh_name(&self) -> String {
+        format!("T{}x", Uuid::new_v4().simple())
+    }
+
     /// A new table with a name of its own.
     ///
     /// # Panics
@@ -52,7 +58,7 @@ impl TestStore {
     /// # Panics
     /// Where the store cannot create it.
     pub async fn table_behind<S: TableStore>(&self, layer: impl FnOnce(Arc<dyn TableStore>) -> S) -> Table {
-        let name = format!("T{}", Uuid::new_v4().simple());
+        let name = self.fresh_name();
         let table = Table::new(Arc::clone(&self.tables), &name).expect("a valid name");
         table.create().await.expect("a new table");
         Table::new(Arc::new(layer(Arc::clone(&self.tables))), &name).expect("a valid name")

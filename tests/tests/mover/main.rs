@@ -9,4 +9,5 @@
 )]
 
 mod archive;
+mod costs;
 mod work;

@@ -2,7 +2,7 @@
 
 use table_core::{Entity, ErrorKind, Result, Table, Timestamp};
 use table_patterns::LogTail;
-use table_tests::pattern::{Faults, TASKS, contend, cost, rows, stores};
+use table_tests::pattern::{Costs, Faults, TASKS, contend, rows, stores};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{employee:06}", row = "claim_{at:desc}_{number:04}")]
@@ -82,14 +82,17 @@ async fn pages_lead_into_the_past_while_events_come_in() -> Result<()> {
 }
 
 #[tokio::test]
-async fn each_operation_takes_the_fewest_storage_transactions() {
+async fn each_operation_takes_the_storage_transactions_that_the_page_says() {
     for store in &stores() {
         let (table, meter) = store.metered().await;
+        let mut costs = Costs::of("log_tail", &meter);
         let log = claims(&table);
-        assert_eq!(cost(&meter, log.append(&claim(1, 1))).await, 1);
-        assert_eq!(cost(&meter, log.latest(10)).await, 1);
-        assert_eq!(cost(&meter, log.since(at(0))).await, 1);
-        assert_eq!(cost(&meter, log.page(10, None)).await, 1);
+        costs.count("append", log.append(&claim(1, 1))).await;
+        costs.count("latest", log.latest(10)).await;
+        costs.count("since", log.since(at(0))).await;
+        costs.count("between", log.between(..at(0))).await;
+        costs.count("page", log.page(10, None)).await;
+        costs.are_documented();
     }
 }
 

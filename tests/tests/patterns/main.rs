@@ -14,5 +14,7 @@ mod high_volume_delete;
 mod index_entities;
 mod indexed;
 mod log_tail;
+mod page;
 mod prepend_append;
+mod relationships;
 mod wide_entities;

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use table_core::{Entity, ErrorKind, Flatten, MemoryStore, Result, Table};
-use table_patterns::{Indexed, IndexedTransaction, UpdateOptions};
-use table_tests::pattern::{Altered, rows, stores};
+use table_patterns::{Indexed, IndexedTransaction};
+use table_tests::pattern::{Altered, rows, stores, three_attempts};
 
 use super::{Employee, assert_holds, employee, indexed};
 
@@ -68,14 +68,14 @@ async fn a_change_that_refuses_ends_the_update() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn the_loop_gives_up_after_its_bound() -> Result<()> {
     for store in &stores() {
         let (table, meter) = store.metered().await;
         indexed(&table).insert(&employee(1, "Jones")).await?;
         let rival = Altered::with_rival(Arc::clone(table.store()));
         let outpaced = Table::new(Arc::new(rival), table.name().as_str())?;
-        let employees = indexed(&outpaced).with_options(UpdateOptions::default().with_attempts(3));
+        let employees = indexed(&outpaced).with_options(three_attempts());
         let before = meter.report();
         let error = employees.update(Employee::key("Sales", 1), |jones| jones.age = 0).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Contention);
