@@ -104,3 +104,57 @@ pub fn hot_partitions(report: &MeterReport, options: HotPartitionOptions) -> Vec
     }
     hot
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use table_core::layer::Meter;
+    use table_core::{Action, DynamicEntity, EntityKey, MemoryStore, Operation, TableStore};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Level, Metadata, Subscriber};
+
+    use super::*;
+
+    /// Counts warnings.
+    #[derive(Clone, Default)]
+    struct Warnings(Arc<AtomicU32>);
+
+    impl Subscriber for Warnings {
+        fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+            *metadata.level() == Level::WARN
+        }
+
+        fn event(&self, _: &Event<'_>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+        fn enter(&self, _: &Id) {}
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[tokio::test]
+    async fn a_partition_with_more_than_half_of_a_thousand_writes_is_warned_of() {
+        let warnings = Warnings::default();
+        let _guard = tracing::subscriber::set_default(warnings.clone());
+        let meter = Meter::new(MemoryStore::new());
+        let table = TableName::new("Events").unwrap();
+        meter.create_table(&table).await.unwrap();
+        for number in 0..1001 {
+            let key = EntityKey::parse(if number % 2 == 0 { "hot" } else { "cold" }, &number.to_string()).unwrap();
+            let insert = Operation::new(Action::Insert(DynamicEntity::new(key))).unwrap();
+            meter.write(&table, insert).await.unwrap();
+            // From 999 writes nothing is said yet, and of 1,000 each has half.
+            let expected = u32::from(number == 1000);
+            let hot = hot_partitions(&meter.report(), HotPartitionOptions::default());
+            assert_eq!((hot.len(), warnings.0.load(Ordering::SeqCst)), (expected as usize, expected), "{number}");
+        }
+    }
+}

@@ -1,9 +1,9 @@
 //! Stores with a fault of character: one where somebody is always faster, one without order,
 //! one whose pages are short, one whose transactions are small, one where something happens right
-//! before a write, and one whose first answer is late.
+//! before a write or before each read, and one whose first answer is late.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -23,7 +23,21 @@ pub struct Altered {
     page: Option<usize>,
     transaction_bytes: Option<usize>,
     interruption: Interruption,
+    disturbance: Option<Disturbance>,
     lateness: Option<Lateness>,
+}
+
+/// What happens right before each read.
+#[derive(Clone)]
+struct Disturbance {
+    before: Arc<dyn Fn(u32) -> BoxFuture<'static, ()> + Send + Sync>,
+    reads: Arc<AtomicU32>,
+}
+
+impl fmt::Debug for Disturbance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Disturbance")
+    }
 }
 
 /// Holds the first answer back.
@@ -76,6 +90,17 @@ impl Altered {
         Self { interruption: Interruption(Arc::new(Mutex::new(Some(by)))), ..Self::new(inner) }
     }
 
+    /// Something happens right before each read, which is told how many reads there were.
+    #[must_use]
+    pub fn disturbed<F: Future<Output = ()> + Send + 'static>(
+        inner: Arc<dyn TableStore>,
+        before: impl Fn(u32) -> F + Send + Sync + 'static,
+    ) -> Self {
+        let before = Arc::new(move |reads| -> BoxFuture<'static, ()> { Box::pin(before(reads)) });
+        let disturbance = Disturbance { before, reads: Arc::default() };
+        Self { disturbance: Some(disturbance), ..Self::new(inner) }
+    }
+
     /// The first answer to a read is known to the store, and reaches its reader only once it may go on.
     #[must_use]
     pub fn held_after_first_read(inner: Arc<dyn TableStore>, asked: Arc<Notify>, go_on: Arc<Notify>) -> Self {
@@ -91,7 +116,14 @@ impl Altered {
             page: None,
             transaction_bytes: None,
             interruption: Interruption::default(),
+            disturbance: None,
             lateness: None,
+        }
+    }
+
+    async fn disturb(&self) {
+        if let Some(Disturbance { before, reads }) = &self.disturbance {
+            before(reads.fetch_add(1, Ordering::SeqCst)).await;
         }
     }
 
@@ -144,6 +176,7 @@ impl TableStore for Altered {
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, selection: &Selection) -> Result<Option<DynamicEntity>> {
+        self.disturb().await;
         let answer = self.inner.get(table, key, selection).await;
         self.hold().await;
         answer
@@ -151,6 +184,7 @@ impl TableStore for Altered {
 
     async fn query(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
         let limit = query.limit.into_iter().chain(self.page).min();
+        self.disturb().await;
         let answer = self.inner.query(table, &StoreQuery { limit, ..query.clone() }).await;
         self.hold().await;
         answer

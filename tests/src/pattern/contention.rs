@@ -6,7 +6,7 @@ use table_core::layer::{Fault, FaultOptions, FaultPlan};
 use table_core::{Result, Table};
 use table_patterns::UpdateOptions;
 
-use super::TestStore;
+use super::{TestStore, behind};
 
 /// A loop that gives up after three attempts, without waits: those have tests of their own.
 #[must_use]
@@ -30,7 +30,7 @@ where
     let table = store.table().await;
     prepare(table.clone()).await;
     let slow = Fault::new(table.store().clone(), FaultPlan::new(delays));
-    let slow = Table::new(std::sync::Arc::new(slow), table.name().as_str()).expect("the same name");
+    let slow = behind(&table, slow);
     let tasks: Vec<_> = (0..TASKS).map(|task| tokio::spawn(work(task, slow.clone()))).collect();
     for (number, task) in tasks.into_iter().enumerate() {
         match task.await {

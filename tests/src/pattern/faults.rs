@@ -10,13 +10,12 @@
 //! - behind `Retry` the operation succeeds, or says that its outcome is unknown.
 
 use std::fmt::Debug;
-use std::sync::Arc;
 use std::time::Duration;
 
 use table_core::layer::{Fault, FaultMoment, FaultOptions, FaultPlan, Retry, RetryOptions};
-use table_core::{Result, Table, TableStore};
+use table_core::{Result, Table};
 
-use super::{TestStore, stores};
+use super::{TestStore, behind, stores};
 
 /// What to do at every call, and how the state is seen.
 #[derive(Debug)]
@@ -134,10 +133,6 @@ where
         }
         caller == Caller::Repeats && result.is_err()
     }
-}
-
-fn behind(table: &Table, store: impl TableStore) -> Table {
-    Table::new(Arc::new(store), table.name().as_str()).expect("the same name")
 }
 
 fn at_once() -> RetryOptions {

@@ -75,6 +75,15 @@ impl TestStore {
     }
 }
 
+/// The same table, seen through a layer.
+///
+/// # Panics
+/// Never, since the name is that of a table.
+#[must_use]
+pub fn behind(table: &Table, layer: impl TableStore) -> Table {
+    Table::new(Arc::new(layer), table.name().as_str()).expect("the same name")
+}
+
 /// How many storage transactions some work takes.
 ///
 /// # Panics

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use table_core::{Entity, ErrorKind, Query, Result, Table};
 use table_patterns::Compound;
-use table_tests::pattern::{Altered, Costs, Faults, contend, rows, stores, three_attempts};
+use table_tests::pattern::{Altered, Costs, Faults, TASKS, behind, contend, rows, stores, three_attempts};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{department}", row = "empid_{id:06}")]
@@ -141,7 +141,7 @@ async fn the_loop_gives_up_after_its_bound() -> Result<()> {
         two(table.clone()).await;
         let before = rows(&table).await;
         let rival = Altered::with_rival(Arc::clone(table.store()));
-        let outpaced = families(&Table::new(Arc::new(rival), table.name().as_str())?);
+        let outpaced = families(&behind(&table, rival));
         let outpaced = outpaced.with_options(three_attempts());
         let error = outpaced.delete_by_key(Employee::key("Sales", 12)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Contention);
@@ -190,6 +190,45 @@ async fn no_part_is_left_without_its_head() -> Result<()> {
             Some(family) => assert_eq!(family.parts.len(), orphans),
             None => assert_eq!(orphans, 0),
         }
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_part_is_lost() -> Result<()> {
+    for store in &stores() {
+        let table = contend(store, two, |task, table| async move {
+            for round in 0..5 {
+                families(&table).add(&review(12, u16::try_from(3000 + task * 10 + round).unwrap())).await?;
+            }
+            Ok(())
+        })
+        .await;
+        let family = families(&table).get(Employee::key("Sales", 12)).await?.unwrap();
+        assert_eq!(family.parts.len(), usize::try_from(2 + TASKS * 5).unwrap());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn more_parts_than_a_transaction_writes_are_refused_with_their_count() -> Result<()> {
+    for store in &stores() {
+        let (table, meter) = store.metered().await;
+        let employees = families(&table);
+        let parts: Vec<Review> = (0..99).map(|year| review(1, 2000 + year)).collect();
+        // The head, its copy by email, and the parts.
+        let error = employees.insert(&employee(1), &parts).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+        assert!(error.message().contains("101 operations"), "{error}");
+        assert_eq!(meter.report().total().transactions, 0);
+
+        employees.insert(&employee(1), &parts[..98]).await?;
+        employees.add(&parts[98]).await?;
+        let before = meter.report();
+        let error = employees.delete_by_key(Employee::key("Sales", 1)).await.unwrap_err();
+        assert!(error.message().contains("101 operations"), "{error}");
+        assert_eq!((meter.report() - before).total().entities_written, 0);
+        assert_eq!(employees.get(Employee::key("Sales", 1)).await?.unwrap().parts.len(), 99);
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use table_core::{Entity, ErrorKind, Result, Table};
 use table_patterns::DataSeries;
-use table_tests::pattern::{Altered, Costs, Faults, TASKS, contend, rows, stores, three_attempts};
+use table_tests::pattern::{Altered, Costs, Faults, TASKS, behind, contend, rows, stores, three_attempts};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{employee:06}", row = "{day:08}")]
@@ -98,7 +98,7 @@ async fn the_loop_gives_up_after_its_bound() -> Result<()> {
         let table = store.table().await;
         hours(&table).set(&day(1), 1, 1).await?;
         let rival = Altered::with_rival(Arc::clone(table.store()));
-        let outpaced = hours(&Table::new(Arc::new(rival), table.name().as_str())?);
+        let outpaced = hours(&behind(&table, rival));
         let outpaced = outpaced.with_options(three_attempts());
         assert_eq!(outpaced.increment(&day(1), 1, 1).await.unwrap_err().kind(), ErrorKind::Contention);
         assert_eq!(hours(&table).get(Messages::key(1, 1)).await?.unwrap().values()[1], Some(1));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use table_core::{Entity, ErrorKind, Key, Query, Result, Table};
 use table_patterns::{Denormalized, KeepsCopies, UpdateOptions};
-use table_tests::pattern::{Altered, Costs, Faults, contend, rows, stores, three_attempts};
+use table_tests::pattern::{Altered, Costs, Faults, behind, contend, rows, stores, three_attempts};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{department}", row = "empid_{id:06}")]
@@ -147,7 +147,7 @@ async fn the_loop_gives_up_after_its_bound() -> Result<()> {
         sales(table.clone()).await;
         let before = rows(&table).await;
         let rival = Altered::with_rival(Arc::clone(table.store()));
-        let outpaced = staff(&Table::new(Arc::new(rival), table.name().as_str())?);
+        let outpaced = staff(&behind(&table, rival));
         let outpaced = outpaced.with_options(three_attempts());
         for error in [
             outpaced.insert(&employee(3, "Di")).await.unwrap_err(),
@@ -176,6 +176,12 @@ async fn a_fault_at_any_call_leaves_the_old_or_the_new_state() {
     assert_eq!(Faults { prepare: sales, act: repoint, state }.everywhere().await.undecided, 0);
     let delete = async |table: Table| staff(&table).delete(Employee::key("Sales", 1)).await.map(|_| ());
     assert_eq!(Faults { prepare: sales, act: delete, state }.everywhere().await.undecided, 0);
+    let insert_target = async |table: Table| {
+        let mut other = table.require(Department::key("Sales")).await?.into_value();
+        (other.name, other.manager) = ("Other".into(), None);
+        staff(&table).insert_target(&other).await.map(|_| ())
+    };
+    assert_eq!(Faults { prepare: sales, act: insert_target, state }.everywhere().await.undecided, 0);
 }
 
 /// Some are hired and leave, some change their name, and some become manager.
@@ -222,7 +228,7 @@ async fn a_target_is_never_pointed_at_old_fields() -> Result<()> {
         let interrupted = Altered::interrupted(Arc::clone(table.store()), async move {
             staff(&between).update(Employee::key("Sales", 2), |al| al.name = "Alan".into()).await.unwrap();
         });
-        let pointing = staff(&Table::new(Arc::new(interrupted), table.name().as_str())?);
+        let pointing = staff(&behind(&table, interrupted));
         pointing.update_target(Department::key("Sales"), |sales| sales.manager = Some(2)).await?;
         assert_eq!(assert_in_step(&table).await?.manager_name.as_deref(), Some("Alan"));
 
@@ -232,7 +238,7 @@ async fn a_target_is_never_pointed_at_old_fields() -> Result<()> {
         let interrupted = Altered::interrupted(Arc::clone(table.store()), async move {
             staff(&between).update_target(Department::key("Sales"), |sales| sales.manager = Some(2)).await.unwrap();
         });
-        let changing = staff(&Table::new(Arc::new(interrupted), table.name().as_str())?);
+        let changing = staff(&behind(&table, interrupted));
         changing.update(Employee::key("Sales", 2), |al| al.name = "Alice".into()).await?;
         assert_eq!(assert_in_step(&table).await?.manager_name.as_deref(), Some("Alice"));
     }
@@ -302,6 +308,38 @@ async fn more_targets_than_a_transaction_holds_follow_in_several() -> Result<()>
     Ok(())
 }
 
+/// No part of it may be seen, so it cannot follow in several transactions.
+#[tokio::test]
+async fn a_source_with_too_many_targets_is_not_deleted_by_halves() -> Result<()> {
+    for store in &stores() {
+        let (table, meter) = store.metered().await;
+        building(table.clone()).await;
+        let before = meter.report();
+        let error = Denormalized::<Badge>::new(table.clone()).delete(Building::key("North")).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+        assert!(error.message().contains("251 operations"), "{error}");
+        assert_eq!((meter.report() - before).total().entities_written, 0);
+        assert_eq!(stale_badges(&table).await, 0);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_refresh_gives_up_after_its_bound() -> Result<()> {
+    for store in &stores() {
+        let table = store.table().await;
+        building(table.clone()).await;
+        let mut source = table.require(Building::key("North")).await?;
+        source.name = "New".into();
+        table.replace(&mut source).await?;
+        let rival = Altered::with_rival(Arc::clone(table.store()));
+        let outpaced = Denormalized::<Badge>::new(behind(&table, rival)).with_options(three_attempts());
+        assert_eq!(outpaced.refresh(&source).await.unwrap_err().kind(), ErrorKind::Contention);
+        assert_eq!(stale_badges(&table).await, usize::try_from(BADGES).unwrap());
+    }
+    Ok(())
+}
+
 /// Wherever an update is cut off, some badges are old and none is wrong; a refresh ends it.
 #[tokio::test]
 async fn a_refresh_ends_an_update_that_was_cut_off() -> Result<()> {
@@ -312,7 +350,7 @@ async fn a_refresh_ends_an_update_that_was_cut_off() -> Result<()> {
             building(table.clone()).await;
             let plan = FaultPlan::new(FaultOptions::default().with_death(call, FaultMoment::Before));
             let dying = Fault::new(Arc::clone(table.store()), plan.clone());
-            let dying = Table::new(Arc::new(dying), table.name().as_str())?;
+            let dying = behind(&table, dying);
             let cut = Denormalized::<Badge>::new(dying);
             let result = cut.update(Building::key("North"), |building| building.name = "New".into()).await;
             assert_eq!(result.is_err(), plan.is_dead());

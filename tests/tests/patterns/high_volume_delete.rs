@@ -1,6 +1,6 @@
 //! Tables that follow each other in time.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use table_core::layer::{Fault, FaultMoment, FaultOptions, FaultPlan, Meter, Retry};
 use table_core::{Entity, ErrorKind, ManualClock, Result, Table, TableStore, Timestamp};
@@ -183,6 +183,47 @@ async fn first_writers_side_by_side_lose_nothing() -> Result<()> {
         .await;
         let all = own(&table).all(.., Login::range("jo")).await?;
         assert_eq!(all.len(), usize::try_from(TASKS * 2).unwrap());
+    }
+    Ok(())
+}
+
+/// Half of the tasks clean up while the others write: each expired table is dropped by one, and no
+/// row that is kept goes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_clean_ups_drop_each_table_once() -> Result<()> {
+    for store in &stores() {
+        let dropped: Arc<Mutex<Vec<String>>> = Arc::default();
+        let prepare = async |table: Table| {
+            let logins = own(&table);
+            for day in 17..=19 {
+                logins.insert(at(day), &login(day, 1)).await.unwrap();
+            }
+        };
+        let later = |table: &Table| {
+            let (logins, clock) = logins(Arc::clone(table.store()), &format!("{}x", table.name()));
+            clock.set(at(23));
+            logins
+        };
+        let table = contend(store, prepare, |task, table| {
+            let dropped = dropped.clone();
+            async move {
+                let logins = later(&table);
+                if task % 2 == 0 {
+                    let names = logins.drop_expired().await?;
+                    dropped.lock().unwrap().extend(names.iter().map(ToString::to_string));
+                    return Ok(());
+                }
+                logins.insert(at(20), &login(20, task)).await.map(drop)
+            }
+        })
+        .await;
+        let mut dropped = dropped.lock().unwrap().clone();
+        dropped.sort_unstable();
+        let prefix = format!("{}x", table.name());
+        assert_eq!(dropped, named(&prefix, [17, 18]));
+        assert_eq!(names(&later(&table)).await, named(&prefix, [19, 20]));
+        let kept = later(&table).all(.., Login::range("jo")).await?;
+        assert_eq!(kept.len(), usize::try_from(1 + TASKS / 2).unwrap());
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use table_core::{Action, Entity, ErrorKind, Operation, PartitionKey, Query, Result, Table};
 use table_patterns::{IndexEntities, UpdateOptions};
-use table_tests::pattern::{Altered, Costs, Faults, contend, rows, stores, three_attempts};
+use table_tests::pattern::{Altered, Costs, Faults, TASKS, behind, contend, rows, stores, three_attempts};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{department}", row = "empid_{id:06}")]
@@ -168,7 +168,7 @@ async fn the_loop_gives_up_after_its_bound() -> Result<()> {
         three(table.clone()).await;
         let before = rows(&table).await;
         let rival = Altered::with_rival(Arc::clone(table.store()));
-        let outpaced = lists(&Table::new(Arc::new(rival), table.name().as_str())?);
+        let outpaced = lists(&behind(&table, rival));
         let outpaced = outpaced.with_options(three_attempts());
         for error in [
             outpaced.insert(&employee(4, "Jones")).await.unwrap_err(),
@@ -220,6 +220,76 @@ async fn lists_stay_in_step_under_contention() -> Result<()> {
         .await;
         assert_eq!(table.count(Query::<Employee>::all().allow_scan()).await?, 12);
         assert_in_step(&table).await;
+    }
+    Ok(())
+}
+
+/// All tasks change one entity, so that it walks from list to list.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_update_of_a_listed_entity_is_lost() -> Result<()> {
+    for store in &stores() {
+        let prepare = async |table: Table| lists(&table).insert(&employee(1, "J")).await.map(drop).unwrap();
+        let table = contend(store, prepare, |_, table| async move {
+            let employees = lists(&table).with_options(UpdateOptions::default().with_attempts(500));
+            for _ in 0..3 {
+                employees.update(Employee::key("Sales", 1), |jones| jones.last_name.push('j')).await?;
+            }
+            Ok(())
+        })
+        .await;
+        let left = table.require(Employee::key("Sales", 1)).await?;
+        assert_eq!(left.last_name.len(), usize::try_from(1 + TASKS * 3).unwrap());
+        assert_in_step(&table).await;
+    }
+    Ok(())
+}
+
+/// Lists by last name, under several names.
+fn lists_named(table: &Table, names: impl IntoIterator<Item = &'static str>) -> IndexEntities<Employee> {
+    let none = IndexEntities::new(table.clone());
+    names.into_iter().fold(none, |lists, name| lists.list(name, |employee: &Employee| Some(employee.last_name.clone())))
+}
+
+#[tokio::test]
+async fn more_lists_than_a_transaction_writes_are_refused_with_their_count() -> Result<()> {
+    for store in &stores() {
+        let (table, meter) = store.metered().await;
+        let with = |count: u32| {
+            let names = (0..count).map(|number| &*format!("list{number}").leak());
+            lists_named(&table, names)
+        };
+        // The entity, its copy by email, and the lists.
+        let error = with(99).insert(&employee(1, "Jones")).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+        assert!(error.message().contains("101 operations"), "{error}");
+        assert_eq!(meter.report().total().entities_written, 0);
+        with(98).insert(&employee(1, "Jones")).await?;
+        assert_eq!(rows(&table).await.len(), 100);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn lists_that_are_too_large_together_are_refused_with_their_count() -> Result<()> {
+    for store in &stores() {
+        let (table, meter) = store.metered().await;
+        let names = ["a", "b", "c", "d", "e"];
+        for name in names {
+            // Fourteen properties of some 63 KiB, with keys as long as a service allows.
+            let key = table_core::EntityKey::parse("Sales", &format!("list_{name}:Jones"))?;
+            let mut row = table_core::DynamicEntity::new(key).with("RowKind", format!("list:{name}"))?;
+            for piece in 0..14 {
+                let lines: Vec<String> =
+                    (0..63).map(|line| format!("{piece:02}{line:02}{}", "x".repeat(500))).collect();
+                row.set(&format!("Keys{piece:02}"), lines.join("\n"))?;
+            }
+            table.store().write(table.name(), Operation::new(Action::Insert(row))?).await?;
+        }
+        let before = meter.report();
+        let error = lists_named(&table, names).insert(&employee(1, "Jones")).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+        assert!(error.message().contains("this one takes 44"), "{error}");
+        assert_eq!((meter.report() - before).total().entities_written, 0);
     }
     Ok(())
 }

@@ -1,5 +1,8 @@
 //! Logs, latest first.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use table_core::{Entity, ErrorKind, Result, Table, Timestamp};
 use table_patterns::LogTail;
 use table_tests::pattern::{Costs, Faults, TASKS, contend, rows, stores};
@@ -161,6 +164,31 @@ async fn writers_side_by_side_lose_nothing() -> Result<()> {
         )
         .await;
         assert_eq!(claims(&table).latest(1000).await?.len(), usize::try_from(TASKS * 5).unwrap());
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_writers_with_the_same_key_one_succeeds() -> Result<()> {
+    for store in &stores() {
+        let winners = Arc::new(AtomicU32::new(0));
+        let table = contend(
+            store,
+            async |_| (),
+            |task, table| {
+                let winners = winners.clone();
+                async move {
+                    match claims(&table).append(&Claim { cents: i64::from(task), ..claim(1, 1) }).await {
+                        Ok(_) => winners.fetch_add(1, Ordering::SeqCst),
+                        Err(error) if error.kind() == ErrorKind::AlreadyExists => 0,
+                        Err(error) => return Err(error),
+                    };
+                    Ok(())
+                }
+            },
+        )
+        .await;
+        assert_eq!((winners.load(Ordering::SeqCst), claims(&table).latest(10).await?.len()), (1, 1));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use table_core::layer::Meter;
 use table_core::{Entity, ErrorKind, MemoryStore, Query, Result, Table, Timestamp};
 use table_patterns::Spread;
 use table_patterns::prepend_append::{HotPartitionOptions, hot_partitions};
-use table_tests::pattern::{Altered, Costs, Faults, TASKS, contend, rows, stores};
+use table_tests::pattern::{Altered, Costs, Faults, TASKS, behind, contend, rows, stores};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{at:%Y%m%d%H}_{bucket(employee, 16):02}", row = "event_{at}_{employee:06}")]
@@ -101,7 +101,7 @@ async fn what_cannot_be_merged_is_refused() -> Result<()> {
         let too_many = [KeyValue::Time(hour()), KeyValue::Unsigned(1)];
         assert_eq!(events.partitions(&too_many).unwrap_err().kind(), ErrorKind::InvalidKey);
         let unordered = Altered::without_order(Arc::clone(table.store()));
-        let unordered = Table::new(Arc::new(unordered), table.name().as_str())?;
+        let unordered = behind(&table, unordered);
         assert_eq!(Spread::<Event>::new(unordered).unwrap_err().kind(), ErrorKind::Unsupported);
     }
     Ok(())

@@ -8,7 +8,7 @@ use table_core::keys::{KeyRange, Span};
 use table_core::layer::Meter;
 use table_core::{DynamicEntity, Entity, EntitySet, ErrorKind, Flatten, Key, PartitionKey, Query, Result, Table};
 use table_patterns::{Denormalized, IndexedTransaction, Joined, KeepsCopies, Link, Lookup, LookupOptions};
-use table_tests::pattern::{Altered, Costs, Faults, TASKS, contend, rows, stores};
+use table_tests::pattern::{Altered, Costs, Faults, TASKS, behind, contend, rows, stores};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "departments", row = "department_{name}")]
@@ -199,7 +199,7 @@ async fn a_read_that_began_before_a_forget_keeps_nothing_after_it() -> Result<()
             table.insert(&department("Sales", 1)).await?;
             let (asked, go_on) = (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
             let held = Altered::held_after_first_read(Arc::clone(table.store()), asked.clone(), go_on.clone());
-            let departments = lookup(&Table::new(Arc::new(held), table.name().as_str())?);
+            let departments = lookup(&behind(&table, held));
             let reading = departments.clone();
             let reader = tokio::spawn(async move {
                 if load {

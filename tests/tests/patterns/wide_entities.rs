@@ -8,7 +8,7 @@ use table_core::{
 };
 use table_patterns::UpdateOptions;
 use table_patterns::wide_entities::{Wide, WideRows};
-use table_tests::pattern::{Altered, Costs, Faults, TASKS, TestStore, contend, rows, stores, three_attempts};
+use table_tests::pattern::{Altered, Costs, Faults, TASKS, TestStore, behind, contend, rows, stores, three_attempts};
 
 /// Up to 1.25 MiB in a typed entity.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -189,11 +189,17 @@ async fn the_loop_gives_up_after_its_bound() -> Result<()> {
         let table = store.table().await;
         wide(&table).insert(days(365, 1)).await?;
         let rival = Altered::with_rival(Arc::clone(table.store()));
-        let outpaced = wide(&Table::new(Arc::new(rival), table.name().as_str())?);
+        let outpaced = wide(&behind(&table, rival));
         let outpaced = outpaced.with_options(three_attempts());
         let error = outpaced.patch(&key(), &day(1, 2), &IfMatch::Any).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Contention);
         assert_eq!(stored(&table).await.unwrap().properties, days(365, 1).properties);
+
+        Wide::<Survey>::new(table.clone()).insert(&survey(1)).await?;
+        let rival = Altered::with_rival(Arc::clone(table.store()));
+        let outpaced = Wide::<Survey>::new(behind(&table, rival)).with_options(three_attempts());
+        let error = outpaced.update(Survey::key("A", 1), |survey| survey.remark = None).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Contention);
     }
     Ok(())
 }
@@ -213,6 +219,12 @@ async fn a_fault_at_any_call_leaves_the_old_or_the_new_state() {
     assert_eq!(Faults { prepare: async |_| (), act: insert, state }.everywhere().await.undecided, 0);
     let patch = async |table: Table| wide(&table).patch(&key(), &day(7, 7), &IfMatch::Any).await.map(|_| ());
     assert_eq!(Faults { prepare, act: patch, state }.everywhere().await.undecided, 0);
+    // A part that is full, so that all are written anew.
+    let split = async |table: Table| {
+        let more = [(PropertyName::new("A")?, Value::Int32(0))].into_iter().collect();
+        wide(&table).patch(&key(), &more, &IfMatch::Any).await.map(|_| ())
+    };
+    assert_eq!(Faults { prepare, act: split, state }.everywhere().await.undecided, 0);
     let shrink = async |table: Table| wide(&table).replace(days(10, 2), &etag(&table).await?).await.map(|_| ());
     assert_eq!(Faults { prepare, act: shrink, state }.everywhere().await.undecided, 0);
     let delete = async |table: Table| wide(&table).delete(&key(), &etag(&table).await?).await;
@@ -276,4 +288,42 @@ async fn two_patches_never_lose_each_other() {
         let set = read.properties.iter().filter(|(_, value)| **value == Value::Int32(1)).count();
         assert_eq!(set, usize::try_from(TASKS * 3).unwrap());
     }
+}
+
+/// The first part is written anew between the read of the head and its own.
+#[tokio::test]
+async fn a_read_that_is_always_torn_ends_after_its_bound() -> Result<()> {
+    for store in &stores() {
+        let table = store.table().await;
+        wide(&table).insert(days(600, 0)).await?;
+        let patched = table.clone();
+        let disturbed = Altered::disturbed(Arc::clone(table.store()), move |_| {
+            let wide = wide(&patched);
+            async move { drop(wide.patch(&key(), &day(0, 1), &IfMatch::Any).await.unwrap()) }
+        });
+        let disturbed = Altered::with_short_pages(Arc::new(disturbed));
+        let reading = wide(&behind(&table, disturbed)).with_options(three_attempts());
+        let error = reading.get(&key()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Contention);
+        assert!(error.message().contains("each of 3 attempts"), "{error}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_update_of_a_typed_entity_is_lost() -> Result<()> {
+    for store in &stores() {
+        let prepare = async |table: Table| Wide::<Survey>::new(table).insert(&survey(1)).await.map(drop).unwrap();
+        let table = contend(store, prepare, |_, table| async move {
+            let surveys = Wide::<Survey>::new(table).with_options(UpdateOptions::default().with_attempts(500));
+            for _ in 0..3 {
+                surveys.update(Survey::key("A", 1), |survey| survey.scans.a0.push(7)).await?;
+            }
+            Ok(())
+        })
+        .await;
+        let left = Wide::<Survey>::new(table).get(Survey::key("A", 1)).await?.unwrap();
+        assert_eq!(left.scans.a0.len(), usize::try_from(1 + TASKS * 3).unwrap());
+    }
+    Ok(())
 }

@@ -1,5 +1,7 @@
+use std::sync::Arc;
+
 use table_core::{Action, Entity, ErrorKind, Operation, Result};
-use table_tests::pattern::stores;
+use table_tests::pattern::{Altered, behind, stores, three_attempts};
 
 use super::{Employee, employee, indexed};
 
@@ -47,6 +49,29 @@ async fn a_copy_without_its_entity_is_reported_and_not_followed_for_ever() -> Re
         table.store().write(table.name(), Operation::new(Action::Insert(orphan))?).await?;
         let error = employees.full(Employee::by_email("Sales", "e1@contoso.com")).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Corrupted);
+    }
+    Ok(())
+}
+
+/// Between the read of a copy and that of its entity the address is given up, and before the next
+/// attempt it is taken again.
+#[tokio::test]
+async fn an_entity_that_always_moves_is_not_followed_for_ever() -> Result<()> {
+    for store in &stores() {
+        let table = store.table().await;
+        indexed(&table).insert(&employee(1, "Jones")).await?;
+        let moving = table.clone();
+        let disturbed = Altered::disturbed(Arc::clone(table.store()), move |reads| {
+            let employees = indexed(&moving);
+            async move {
+                let email = (reads % 2 == 0).then(|| "e1@contoso.com".to_owned());
+                employees.update(Employee::key("Sales", 1), |jones| jones.email.clone_from(&email)).await.unwrap();
+            }
+        });
+        let employees = indexed(&behind(&table, disturbed)).with_options(three_attempts());
+        let error = employees.full(Employee::by_email("Sales", "e1@contoso.com")).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Contention);
+        assert!(error.message().contains("each of 3 attempts"), "{error}");
     }
     Ok(())
 }

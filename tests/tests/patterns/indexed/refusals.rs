@@ -3,7 +3,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use table_core::{Entity, ErrorKind, Flatten, MemoryStore, Result, Table};
 use table_patterns::{Indexed, IndexedTransaction};
-use table_tests::pattern::{Altered, rows, stores, three_attempts};
+use table_tests::pattern::{Altered, behind, rows, stores, three_attempts};
 
 use super::{Employee, assert_holds, employee, indexed};
 
@@ -74,7 +74,7 @@ async fn the_loop_gives_up_after_its_bound() -> Result<()> {
         let (table, meter) = store.metered().await;
         indexed(&table).insert(&employee(1, "Jones")).await?;
         let rival = Altered::with_rival(Arc::clone(table.store()));
-        let outpaced = Table::new(Arc::new(rival), table.name().as_str())?;
+        let outpaced = behind(&table, rival);
         let employees = indexed(&outpaced).with_options(three_attempts());
         let before = meter.report();
         let error = employees.update(Employee::key("Sales", 1), |jones| jones.age = 0).await.unwrap_err();
