@@ -56,6 +56,7 @@
 //! | change one field | `Employee::patch(key).age(42)` and [`Table::patch`] |
 //! | read many | [`Query`], from `Employee::range(..)` or an index, and [`Table::all`], [`page`](Table::page), [`stream`](Table::stream) |
 //! | load a lot | [`Table::load`] |
+//! | take everything to another store | [`copy`] |
 //! | keep several types in one table | `#[derive(EntitySet)]` |
 //! | do without a type | [`DynamicEntity`] |
 //!
@@ -77,6 +78,7 @@
 
 #[doc(hidden)]
 pub mod __private;
+pub mod copy;
 pub mod keys;
 pub mod layer;
 pub mod limits;

@@ -11,6 +11,9 @@ use crate::run::{Outcome, cargo, read};
 pub(crate) struct Workspace {
     #[serde(rename = "workspace_root")]
     pub(crate) root: PathBuf,
+    /// Where everything goes that is built or installed.
+    #[serde(rename = "target_directory", default)]
+    pub(crate) target: PathBuf,
     pub(crate) packages: Vec<Package>,
 }
 
@@ -57,9 +60,18 @@ impl Workspace {
 
     /// Every example as its package and name.
     pub(crate) fn examples(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.packages.iter().flat_map(|package| {
-            let examples = package.targets.iter().filter(|target| target.kind.iter().any(|kind| kind == "example"));
-            examples.map(|target| (package.name.as_str(), target.name.as_str()))
+        self.targets("example")
+    }
+
+    /// Every integration test by its name.
+    pub(crate) fn tests(&self) -> impl Iterator<Item = &str> {
+        self.targets("test").map(|(_, name)| name)
+    }
+
+    fn targets(&self, kind: &str) -> impl Iterator<Item = (&str, &str)> {
+        self.packages.iter().flat_map(move |package| {
+            let targets = package.targets.iter().filter(move |target| target.kind.iter().any(|each| each == kind));
+            targets.map(|target| (package.name.as_str(), target.name.as_str()))
         })
     }
 }

@@ -1,5 +1,7 @@
 //! Bulk load: a stream of entities, written in the fewest transactions.
 
+mod missing;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
@@ -25,6 +27,9 @@ pub enum LoadMode {
     InsertOrReplace,
     /// Stops with [`AlreadyExists`](crate::ErrorKind::AlreadyExists).
     Insert,
+    /// Leaves it alone where it has the same properties, so that a load can be repeated and never
+    /// writes over anything; otherwise stops with [`AlreadyExists`](crate::ErrorKind::AlreadyExists).
+    InsertMissing,
 }
 
 /// How far a load has come.
@@ -32,7 +37,7 @@ pub enum LoadMode {
 pub struct LoadProgress {
     /// Entities that are stored.
     pub entities: u64,
-    /// Requests that stored them.
+    /// Transactions that stored them.
     pub transactions: u64,
 }
 
@@ -148,6 +153,8 @@ struct Loader {
     store: Arc<dyn TableStore>,
     table: TableName,
     options: LoadOptions,
+    /// What the store takes in one transaction.
+    transaction_bytes: usize,
     chunks: HashMap<PartitionKey, Chunk>,
     waiting: usize,
     /// Keys of requests under way: a second version of one waits for the first.
@@ -162,6 +169,7 @@ impl Loader {
             store: Arc::clone(&table.store),
             table: table.name.clone(),
             options,
+            transaction_bytes: table.store.capabilities().transaction_bytes.min(limits::TRANSACTION_BYTES),
             chunks: HashMap::new(),
             waiting: 0,
             in_flight: HashSet::new(),
@@ -187,14 +195,14 @@ impl Loader {
 
     async fn take(&mut self, row: DynamicEntity) -> Result<()> {
         let operation = Operation::new(match self.options.mode {
-            LoadMode::Insert => Action::Insert(row),
+            LoadMode::Insert | LoadMode::InsertMissing => Action::Insert(row),
             LoadMode::InsertOrReplace => Action::InsertOrReplace(row),
         })?;
         let partition = operation.key().partition.clone();
         let bytes = operation.counted_bytes();
         let full = self.chunks.get(&partition).is_some_and(|chunk| {
             chunk.operations.len() == limits::TRANSACTION_OPERATIONS
-                || chunk.bytes + bytes > limits::TRANSACTION_BYTES
+                || chunk.bytes + bytes > self.transaction_bytes
                 || chunk.rows.contains(&operation.key().row)
         });
         if full {
@@ -234,8 +242,14 @@ impl Loader {
             self.settle_one().await?;
         }
         self.in_flight.extend(keys.iter().cloned());
-        let (store, table) = (Arc::clone(&self.store), self.table.clone());
-        self.requests.push(Box::pin(async move { (keys, write_chunk(&*store, &table, chunk.operations).await) }));
+        let (store, table, mode) = (Arc::clone(&self.store), self.table.clone(), self.options.mode);
+        self.requests.push(Box::pin(async move {
+            let written = match mode {
+                LoadMode::InsertMissing => missing::insert(&*store, &table, chunk.operations).await,
+                LoadMode::Insert | LoadMode::InsertOrReplace => write(&*store, &table, chunk.operations).await,
+            };
+            (keys, written)
+        }));
         Ok(())
     }
 
@@ -254,7 +268,7 @@ impl Loader {
     }
 }
 
-async fn write_chunk(store: &dyn TableStore, table: &TableName, mut operations: Vec<Operation>) -> Result<()> {
+async fn write(store: &dyn TableStore, table: &TableName, mut operations: Vec<Operation>) -> Result<()> {
     if operations.len() == 1
         && let Some(operation) = operations.pop()
     {
