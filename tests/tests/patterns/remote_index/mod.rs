@@ -125,14 +125,14 @@ fn expected(entities: &[Employee]) -> [Vec<(EntityKey, Properties)>; 2] {
     for entity in entities {
         let row = entity.to_row().unwrap();
         let owner = format!("employees/{}/{}", row.key.partition, row.key.row);
-        let owned = |mut row: DynamicEntity| {
+        let with_owner = |mut row: DynamicEntity| {
             row.properties.insert(reserved::ROW_OWNER, Value::from(owner.as_str()));
             row
         };
         own.push(row);
         own.extend(entity.index_row(0).unwrap());
-        directory.extend(entity.index_row(1).unwrap().map(owned));
-        own.extend(entity.index_row(2).unwrap().map(owned));
+        directory.extend(entity.index_row(1).unwrap().map(with_owner));
+        own.extend(entity.index_row(2).unwrap().map(with_owner));
     }
     [own, directory].map(|rows| {
         let mut rows: Vec<_> = rows.into_iter().map(|row| (row.key, row.properties)).collect();
