@@ -9,6 +9,7 @@
 //! | you want to | pattern | start with |
 //! | --- | --- | --- |
 //! | find an entity by another field, in its partition | [`intra_partition_secondary_index`] | [`Indexed`] |
+//! | find it by a field across partitions, or keep a value unique there | [`inter_partition_secondary_index`] | [`Indexed`] |
 //! | find all entities that share a value, by a list of their keys | [`index_entities`] | [`IndexEntities`] |
 //! | show fields of one entity with another, or count entities, without a second read | [`denormalization`] | [`Denormalized`] |
 //! | read an entity together with its parts, such as an employee with all reviews | [`compound_key`] | [`Compound`] |
@@ -38,6 +39,7 @@ pub mod denormalization;
 pub mod eventually_consistent_transactions;
 pub mod high_volume_delete;
 pub mod index_entities;
+pub mod inter_partition_secondary_index;
 pub mod intra_partition_secondary_index;
 pub mod log_tail;
 pub mod prepend_append;

@@ -14,4 +14,4 @@ pub use altered::Altered;
 pub use contention::{TASKS, contend, three_attempts};
 pub use faults::{Faults, FaultsReport};
 pub use page::{Costs, documented_patterns};
-pub use store::{TestStore, behind, cost, rows, stores};
+pub use store::{TestStore, behind, cost, memory, our_stores, rows, stores};

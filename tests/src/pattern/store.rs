@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use table_core::layer::Meter;
-use table_core::{DynamicEntity, EntityKey, Properties, Query, QueueStore, Result, Table, TableStore, reserved};
+use table_core::{
+    DynamicEntity, EntityKey, ManualClock, Properties, Query, QueueStore, Result, Table, TableStore, reserved,
+};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -18,24 +20,37 @@ pub struct TestStore {
     pub tables: Arc<dyn TableStore>,
     /// Its queues.
     pub queues: Arc<dyn QueueStore>,
+    /// The clock that it reads.
+    pub clock: Arc<ManualClock>,
     /// The folder of its files, which goes with it.
     _folder: Option<TempDir>,
 }
 
 /// Every store that the patterns must run on. A new one is one more line.
+///
+/// Others may use the same store at once, so a test takes fresh names and leaves the clock alone.
 #[must_use]
 pub fn stores() -> Vec<TestStore> {
+    our_stores()
+}
+
+/// The stores that belong to the test alone and read a clock that it can turn.
+#[must_use]
+pub fn our_stores() -> Vec<TestStore> {
     vec![memory(), embedded()]
 }
 
-fn memory() -> TestStore {
-    let (store, _) = memory_store();
-    TestStore { name: "memory", tables: Arc::new(store.clone()), queues: Arc::new(store), _folder: None }
+/// The memory store alone, for what is run very often.
+#[must_use]
+pub fn memory() -> TestStore {
+    let (store, clock) = memory_store();
+    TestStore { name: "memory", tables: Arc::new(store.clone()), queues: Arc::new(store), clock, _folder: None }
 }
 
 fn embedded() -> TestStore {
-    let (store, _, folder) = embedded_store();
-    TestStore { name: "embedded", tables: Arc::new(store.clone()), queues: Arc::new(store), _folder: Some(folder) }
+    let (store, clock, folder) = embedded_store();
+    let (tables, queues) = (Arc::new(store.clone()), Arc::new(store));
+    TestStore { name: "embedded", tables, queues, clock, _folder: Some(folder) }
 }
 
 impl TestStore {

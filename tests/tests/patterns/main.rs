@@ -17,4 +17,5 @@ mod log_tail;
 mod page;
 mod prepend_append;
 mod relationships;
+mod remote_index;
 mod wide_entities;
