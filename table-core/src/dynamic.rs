@@ -5,7 +5,7 @@ use crate::etag::ETag;
 use crate::keys::EntityKey;
 use crate::names::PropertyName;
 use crate::timestamp::Timestamp;
-use crate::value::Value;
+use crate::value::{Value, utf16_units};
 
 /// Properties up to which each name is looked at.
 const FEW: usize = 16;
@@ -194,13 +194,11 @@ impl DynamicEntity {
     /// The bytes that the service counts for this entity, strings as UTF-16.
     #[must_use]
     pub fn counted_bytes(&self) -> usize {
-        use crate::value::utf16_units;
-        let keys = (utf16_units(self.key.partition.as_str()) + utf16_units(self.key.row.as_str())) * 2;
         let properties: usize = self
             .properties
             .iter()
             .map(|(name, value)| 8 + utf16_units(name.as_str()) * 2 + value.counted_bytes())
             .sum();
-        4 + keys + properties
+        4 + self.key.counted_bytes() + properties
     }
 }

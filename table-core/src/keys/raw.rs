@@ -146,6 +146,11 @@ impl EntityKey {
     pub fn parse(partition: &str, row: &str) -> Result<Self> {
         Ok(Self::new(PartitionKey::new(partition)?, RowKey::new(row)?))
     }
+
+    /// The bytes that the service counts for both keys, as UTF-16.
+    pub(crate) fn counted_bytes(&self) -> usize {
+        (utf16_units(self.partition.as_str()) + utf16_units(self.row.as_str())) * 2
+    }
 }
 
 impl fmt::Display for EntityKey {
