@@ -52,6 +52,7 @@ impl Properties {
         self.0.binary_search_by(|(each, _)| each.as_str().cmp(name))
     }
 
+    #[inline]
     fn position(&self, name: &str) -> Option<usize> {
         // Names of different lengths differ at a glance, so looking at a few is faster than searching.
         if self.0.len() <= FEW {
@@ -68,6 +69,7 @@ impl Properties {
     }
 
     /// Sets a property, and gives its old value back.
+    #[inline]
     pub fn insert(&mut self, name: PropertyName, value: Value) -> Option<Value> {
         // Stores and the derive write names in order, so the end is the usual place.
         if self.0.last().is_none_or(|(last, _)| *last < name) {
@@ -95,6 +97,7 @@ impl Properties {
     }
 
     /// Takes all properties out, by name.
+    #[inline]
     pub fn drain(&mut self) -> impl ExactSizeIterator<Item = (PropertyName, Value)> {
         self.0.drain(..)
     }
