@@ -56,6 +56,7 @@
 //! | change one field | `Employee::patch(key).age(42)` and [`Table::patch`] |
 //! | read many | [`Query`], from `Employee::range(..)` or an index, and [`Table::all`], [`page`](Table::page), [`stream`](Table::stream) |
 //! | load a lot | [`Table::load`] |
+//! | take everything to another store | [`copy`] |
 //! | keep several types in one table | `#[derive(EntitySet)]` |
 //! | do without a type | [`DynamicEntity`] |
 //!
@@ -77,6 +78,7 @@
 
 #[doc(hidden)]
 pub mod __private;
+pub mod copy;
 pub mod keys;
 pub mod layer;
 pub mod limits;
@@ -121,7 +123,7 @@ pub use patch::{Patch, PatchTarget};
 pub use property::Property;
 pub use query::Query;
 pub use store::{QueueStore, TableStore};
-pub use table::{LoadMode, LoadOptions, LoadProgress, LoadUnit, Table, TableTransaction, load_units};
+pub use table::{LoadMode, LoadOptions, LoadProgress, LoadUnit, Table, TableTransaction};
 pub use timestamp::Timestamp;
 pub use value::{EdmType, Value};
 pub use versioned::Versioned;

@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to people at a terminal")]
 
+mod azurite;
 mod bench;
 mod run;
 mod test;
@@ -25,6 +26,7 @@ usage: cargo xtask <command>
   bench [--quick] [--json FILE] [FILTER]
                      measures ours beside its peers, a line a measure: name, ours, peer, ratio, budget, ok or MISS
   faults [KILLS]     crashes processes and disks, and counts what was lost, torn, resurrected or doubled
+  azurite            installs and starts the emulator of Azure Storage, and prints its connection string
   help               this text
 ";
 
@@ -48,13 +50,14 @@ fn dispatch(arguments: &[String]) -> Outcome {
         ("test", []) => test::everything(&Workspace::load()?),
         ("tidy", []) => tidy::run(&Workspace::load()?),
         ("conformance", rest) => test::conformance(&Workspace::load()?, rest),
+        ("azurite", []) => azurite::foreground(&Workspace::load()?),
         ("bench", rest) => bench::run_all(&Workspace::load()?, rest),
         ("faults", rest) => test::faults(&Workspace::load()?, rest),
         ("help" | "--help" | "-h", _) => {
             print!("{HELP}");
             Ok(())
         }
-        ("test" | "tidy", [extra, ..]) => Err(format!("`{command}` takes no argument, not `{extra}`")),
+        ("test" | "tidy" | "azurite", [extra, ..]) => Err(format!("`{command}` takes no argument, not `{extra}`")),
         (unknown, _) => Err(format!("there is no command `{unknown}`; `cargo xtask help` lists them")),
     }
 }

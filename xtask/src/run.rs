@@ -43,15 +43,15 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
 }
 
 /// Announces a step, does it, and says how long it took.
-pub(crate) fn step(name: &str, work: impl FnOnce() -> Outcome) -> Outcome {
+pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     println!("==> {name}");
     let start = Instant::now();
     let outcome = work();
     let seconds = start.elapsed().as_secs_f64();
     match outcome {
-        Ok(()) => {
+        Ok(result) => {
             println!("    {name}: ok in {seconds:.1} s");
-            Ok(())
+            Ok(result)
         }
         Err(failure) => Err(format!("{name} failed after {seconds:.1} s: {failure}")),
     }
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_failing_step_is_named() {
-        let failure = step("docs", || Err("no docs".to_owned())).unwrap_err();
+        let failure = step("docs", || Outcome::<()>::Err("no docs".to_owned())).unwrap_err();
         assert!(failure.starts_with("docs failed after") && failure.ends_with("no docs"), "{failure}");
     }
 }

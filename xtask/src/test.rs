@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use crate::azurite::{self, Azurite};
 use crate::run::{Outcome, cargo, run, step, succeeds};
 use crate::tidy;
 use crate::workspace::Workspace;
@@ -13,22 +14,34 @@ pub(crate) fn everything(workspace: &Workspace) -> Outcome {
     step("tidy", || tidy::run(workspace))?;
     // The default members: the benchmarks would bring their peers along.
     step("clippy", || cargo(&["clippy", "--all-targets", "--all-features", "--", "--deny", "warnings"]))?;
-    step("tests", || run(&mut tests(workspace)))?;
+    // Ends when this function does, whatever comes of the steps.
+    let azurite = step("azurite", || azurite::for_tests(workspace))?;
+    step("tests", || run_with(azurite.as_ref(), &mut tests(workspace)))?;
     step("doc tests", || cargo(&["test", "--all-features", "--doc"]))?;
     step("docs", || run(&mut docs(workspace)))?;
-    for (package, example) in workspace.examples() {
-        step(&format!("example {example}"), || cargo(&["run", "--quiet", "--package", package, "--example", example]))?;
-    }
-    step("conformance", || conformance(workspace, &[]))?;
+    step("conformance", || run_with(azurite.as_ref(), &mut contract(workspace, &[])))?;
     println!("everything passed");
     Ok(())
 }
 
 /// Runs the store contract on every store; the arguments go to the binary.
 pub(crate) fn conformance(workspace: &Workspace, arguments: &[String]) -> Outcome {
-    run(cargo(&workspace.root)
-        .args(["run", "--quiet", "--package", "table-tests", "--bin", "conformance", "--"])
-        .args(arguments))
+    let azurite = azurite::for_tests(workspace)?;
+    run_with(azurite.as_ref(), &mut contract(workspace, arguments))
+}
+
+fn contract(workspace: &Workspace, arguments: &[String]) -> Command {
+    let mut command = cargo(&workspace.root);
+    command.args(["run", "--quiet", "--package", "table-tests", "--bin", "conformance", "--"]).args(arguments);
+    command
+}
+
+/// Runs a program that finds Azurite in its environment, where there is one.
+fn run_with(azurite: Option<&Azurite>, command: &mut Command) -> Outcome {
+    if let Some(azurite) = azurite {
+        azurite.tell(command);
+    }
+    run(command)
 }
 
 /// Crashes disks in tests of their own, then processes; the arguments go to the binary that does that.

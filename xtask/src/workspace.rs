@@ -11,6 +11,9 @@ use crate::run::{Outcome, cargo, read};
 pub(crate) struct Workspace {
     #[serde(rename = "workspace_root")]
     pub(crate) root: PathBuf,
+    /// Where everything goes that is built or installed.
+    #[serde(rename = "target_directory", default)]
+    pub(crate) target: PathBuf,
     pub(crate) packages: Vec<Package>,
 }
 
@@ -55,12 +58,10 @@ impl Workspace {
         path.to_string_lossy().replace('\\', "/")
     }
 
-    /// Every example as its package and name.
-    pub(crate) fn examples(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.packages.iter().flat_map(|package| {
-            let examples = package.targets.iter().filter(|target| target.kind.iter().any(|kind| kind == "example"));
-            examples.map(|target| (package.name.as_str(), target.name.as_str()))
-        })
+    /// Every integration test by its name.
+    pub(crate) fn tests(&self) -> impl Iterator<Item = &str> {
+        let targets = self.packages.iter().flat_map(|package| &package.targets);
+        targets.filter(|target| target.kind.iter().any(|kind| kind == "test")).map(|target| target.name.as_str())
     }
 }
 
@@ -76,12 +77,12 @@ mod tests {
     }
 
     #[test]
-    fn only_examples_are_listed_as_examples() {
+    fn only_tests_are_listed_as_tests() {
         let workspace = Workspace::parse(
             r#"{"workspace_root": "r", "packages": [{"name": "p", "manifest_path": "r/p/Cargo.toml", "dependencies": [],
-                "targets": [{"name": "p", "kind": ["lib"]}, {"name": "directory", "kind": ["example"]}]}]}"#,
+                "targets": [{"name": "p", "kind": ["lib"]}, {"name": "directory", "kind": ["test"]}]}]}"#,
         )
         .unwrap();
-        assert_eq!(workspace.examples().collect::<Vec<_>>(), [("p", "directory")]);
+        assert_eq!(workspace.tests().collect::<Vec<_>>(), ["directory"]);
     }
 }

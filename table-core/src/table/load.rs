@@ -1,5 +1,6 @@
 //! Bulk load: a stream of entities, written in the fewest transactions.
 
+mod missing;
 mod units;
 
 use std::fmt;
@@ -7,13 +8,15 @@ use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
 
-pub use units::{LoadUnit, load_units};
+pub use units::LoadUnit;
 
 use super::Table;
 use crate::dynamic::DynamicEntity;
 use crate::entity::Unindexed;
 use crate::error::Result;
+use crate::names::TableName;
 use crate::operation::{Action, Operation, Transaction};
+use crate::store::TableStore;
 
 /// What a load does with an entity that exists already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,6 +26,9 @@ pub enum LoadMode {
     InsertOrReplace,
     /// Stops with [`AlreadyExists`](crate::ErrorKind::AlreadyExists).
     Insert,
+    /// Leaves it alone where it has the same properties, so that a load can be repeated and never
+    /// writes over anything; otherwise stops with [`AlreadyExists`](crate::ErrorKind::AlreadyExists).
+    InsertMissing,
 }
 
 /// How far a load has come.
@@ -30,7 +36,7 @@ pub enum LoadMode {
 pub struct LoadProgress {
     /// Entities that are stored.
     pub entities: u64,
-    /// Requests that stored them.
+    /// Transactions that stored them.
     pub transactions: u64,
 }
 
@@ -139,19 +145,24 @@ impl Table {
         let mode = options.mode;
         let operations = rows.map(|row| {
             Operation::new(match mode {
-                LoadMode::Insert => Action::Insert(row?),
+                LoadMode::Insert | LoadMode::InsertMissing => Action::Insert(row?),
                 LoadMode::InsertOrReplace => Action::InsertOrReplace(row?),
             })
         });
-        load_units(operations, options, |operations| self.write_chunk(operations)).await
+        let (store, table) = (&*self.store, &self.name);
+        self.load_units(operations, options, async |operations| match mode {
+            LoadMode::InsertMissing => missing::insert(store, table, operations).await,
+            LoadMode::Insert | LoadMode::InsertOrReplace => write(store, table, operations).await,
+        })
+        .await
     }
+}
 
-    async fn write_chunk(&self, mut operations: Vec<Operation>) -> Result<()> {
-        if operations.len() == 1
-            && let Some(operation) = operations.pop()
-        {
-            return (*self.store).write(&self.name, operation).await.map(|_| ());
-        }
-        (*self.store).transact(&self.name, Transaction::new(operations)?).await.map(|_| ())
+async fn write(store: &dyn TableStore, table: &TableName, mut operations: Vec<Operation>) -> Result<()> {
+    if operations.len() == 1
+        && let Some(operation) = operations.pop()
+    {
+        return store.write(table, operation).await.map(|_| ());
     }
+    store.transact(table, Transaction::new(operations)?).await.map(|_| ())
 }

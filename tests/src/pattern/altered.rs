@@ -1,5 +1,5 @@
 //! Stores with a fault of character: one where somebody is always faster, one without order,
-//! one whose pages are short, and one where something happens right before a write.
+//! one whose pages are short, one whose transactions are small, and one where something happens right before a write.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +18,7 @@ pub struct Altered {
     rival: bool,
     ordered: bool,
     page: Option<usize>,
+    transaction_bytes: Option<usize>,
     interruption: Interruption,
 }
 
@@ -50,6 +51,12 @@ impl Altered {
         Self { page: Some(1), ..Self::new(inner) }
     }
 
+    /// A transaction takes fewer bytes.
+    #[must_use]
+    pub fn with_small_transactions(inner: Arc<dyn TableStore>, bytes: usize) -> Self {
+        Self { transaction_bytes: Some(bytes), ..Self::new(inner) }
+    }
+
     /// Something happens after all reads of an operation, right before its first write.
     #[must_use]
     pub fn interrupted(inner: Arc<dyn TableStore>, by: impl Future<Output = ()> + Send + 'static) -> Self {
@@ -58,7 +65,14 @@ impl Altered {
     }
 
     fn new(inner: Arc<dyn TableStore>) -> Self {
-        Self { inner, rival: false, ordered: true, page: None, interruption: Interruption::default() }
+        Self {
+            inner,
+            rival: false,
+            ordered: true,
+            page: None,
+            transaction_bytes: None,
+            interruption: Interruption::default(),
+        }
     }
 
     async fn interrupt(&self) {
@@ -82,7 +96,11 @@ impl Altered {
 impl TableStore for Altered {
     fn capabilities(&self) -> Capabilities {
         let capabilities = self.inner.capabilities();
-        Capabilities { ordered: self.ordered && capabilities.ordered, ..capabilities }
+        Capabilities {
+            ordered: self.ordered && capabilities.ordered,
+            transaction_bytes: self.transaction_bytes.unwrap_or(capabilities.transaction_bytes),
+            ..capabilities
+        }
     }
 
     async fn create_table(&self, table: &TableName) -> Result<()> {

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use futures_util::stream;
 use table_core::{DynamicEntity, EntityKey, ErrorKind, LoadMode, LoadOptions, MemoryStore, Query, Result, Table};
+use table_tests::pattern::Altered;
 
 use super::{Employee, employee, tables};
 
@@ -71,6 +72,42 @@ async fn large_rows_are_split_by_bytes() -> Result<()> {
         let done = table.load_rows(stream::iter(rows), LoadOptions::default()).await?;
         // Six rows of 600 KB fit into 4 MiB.
         assert_eq!((done.entities, done.transactions), (20, 4));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_load_keeps_to_the_transactions_that_its_store_takes() -> Result<()> {
+    for (table, _folder) in tables().await? {
+        let small = Altered::with_small_transactions(table.store().clone(), 1024 * 1024);
+        let small = Table::new(Arc::new(small), table.name().as_str())?;
+        // Nine of 110 KB fit into 1 MiB, and many more into what the service takes.
+        let rows = (0..20).map(|each| {
+            DynamicEntity::new(EntityKey::parse("p", &format!("{each:02}"))?)
+                .with("One", vec![0_u8; 60_000])?
+                .with("Two", "x".repeat(25_000))
+        });
+        let done = small.load_rows(stream::iter(rows), LoadOptions::default()).await?;
+        assert_eq!((done.entities, done.transactions), (20, 3));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_load_of_what_is_missing_leaves_the_same_alone_and_stops_at_another() -> Result<()> {
+    for (table, _folder) in tables().await? {
+        let options = || LoadOptions::default().with_mode(LoadMode::InsertMissing);
+        table.insert(&employee("Sales", 50)).await?;
+        let before = table.require(Employee::key("Sales", 50)).await?.etag().clone();
+        let done = table.load(stream::iter((0..200).map(|id| employee("Sales", id))), options()).await?;
+        assert_eq!(done.entities, 200);
+        assert_eq!(*table.require(Employee::key("Sales", 50)).await?.etag(), before);
+
+        let older = Employee { age: 99, ..employee("Sales", 150) };
+        let error = table.load(stream::iter([older]), options()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+        assert_eq!(error.key(), Some(&Employee::key("Sales", 150).resolve()?));
+        assert_eq!(table.require(Employee::key("Sales", 150)).await?.age, 40);
     }
     Ok(())
 }

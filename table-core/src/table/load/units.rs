@@ -10,7 +10,7 @@ use std::pin::Pin;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{Stream, StreamExt};
 
-use super::{LoadOptions, LoadProgress};
+use super::{LoadOptions, LoadProgress, Table};
 use crate::error::Result;
 use crate::keys::{PartitionKey, RowKey};
 use crate::limits;
@@ -42,44 +42,50 @@ impl LoadUnit for Operation {
     }
 }
 
-/// Gathers units into chunks that fit one transaction each, and writes them, several at once.
-///
-/// [`Table::load`](crate::Table::load) is made of it, and so is the load of any pattern.
-///
-/// ```
-/// use futures_util::stream;
-/// use table_core::{Action, DynamicEntity, EntityKey, LoadOptions, Operation, load_units};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> table_core::Result<()> {
-/// let row = |row: &str| Operation::new(Action::Insert(DynamicEntity::new(EntityKey::parse("Sales", row)?)));
-/// let units = stream::iter([row("1"), row("2"), row("2")]);
-/// // The same row again waits for the first, so it comes in a chunk of its own.
-/// let done = load_units(units, LoadOptions::default(), async |chunk| {
-///     assert!(chunk.len() <= 2);
-///     Ok(())
-/// });
-/// assert_eq!(done.await?.transactions, 2);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-/// The first error of the stream or of `write`; what was stored before stays.
-pub async fn load_units<U, F>(
-    units: impl Stream<Item = Result<U>> + Send,
-    options: LoadOptions,
-    write: impl Fn(Vec<U>) -> F + Send,
-) -> Result<LoadProgress>
-where
-    U: LoadUnit,
-    F: Future<Output = Result<()>> + Send,
-{
-    let mut loader = Loader::new(options, write);
-    let result = loader.run(units).await;
-    // A request that was sent is seen to its end, also after an error.
-    while loader.requests.next().await.is_some() {}
-    result
+impl Table {
+    /// Gathers units into chunks that fit one transaction each, and writes them, several at once.
+    ///
+    /// [`Table::load`] is made of it, and so is the load of any pattern.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use futures_util::stream;
+    /// use table_core::{Action, DynamicEntity, EntityKey, LoadOptions, MemoryStore, Operation, Table};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> table_core::Result<()> {
+    /// let table = Table::new(Arc::new(MemoryStore::new()), "Employees")?;
+    /// let row = |row: &str| Operation::new(Action::Insert(DynamicEntity::new(EntityKey::parse("Sales", row)?)));
+    /// // The same row again waits for the first, so it comes in a chunk of its own.
+    /// let units = stream::iter([row("1"), row("2"), row("2")]);
+    /// let done = table.load_units(units, LoadOptions::default(), async |chunk| {
+    ///     assert!(chunk.len() <= 2);
+    ///     Ok(())
+    /// });
+    /// assert_eq!(done.await?.transactions, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The first error of the stream or of `write`; what was stored before stays.
+    pub async fn load_units<U, F>(
+        &self,
+        units: impl Stream<Item = Result<U>> + Send,
+        options: LoadOptions,
+        write: impl Fn(Vec<U>) -> F + Send,
+    ) -> Result<LoadProgress>
+    where
+        U: LoadUnit,
+        F: Future<Output = Result<()>> + Send,
+    {
+        let most_bytes = self.store.capabilities().transaction_bytes.min(limits::TRANSACTION_BYTES);
+        let mut loader = Loader::new(options, most_bytes, write);
+        let result = loader.run(units).await;
+        // A request that was sent is seen to its end, also after an error.
+        while loader.requests.next().await.is_some() {}
+        result
+    }
 }
 
 /// Units of one partition on their way into a transaction.
@@ -94,9 +100,9 @@ impl<U: LoadUnit> Chunk<U> {
         Self { units: Vec::new(), rows: HashSet::new(), bytes: 0 }
     }
 
-    fn has_room_for(&self, unit: &U) -> bool {
+    fn has_room_for(&self, unit: &U, most_bytes: usize) -> bool {
         self.rows.len() + unit.rows().count() <= limits::TRANSACTION_OPERATIONS
-            && self.bytes + unit.counted_bytes() <= limits::TRANSACTION_BYTES
+            && self.bytes + unit.counted_bytes() <= most_bytes
             && !unit.rows().any(|row| self.rows.contains(row))
     }
 
@@ -125,6 +131,8 @@ type Request<'w> = Pin<Box<dyn Future<Output = Answer> + Send + 'w>>;
 
 struct Loader<'w, U, W> {
     options: LoadOptions,
+    /// What the store takes in one transaction.
+    most_bytes: usize,
     write: W,
     chunks: HashMap<PartitionKey, Chunk<U>>,
     /// Units in the chunks.
@@ -142,9 +150,10 @@ where
     W: Fn(Vec<U>) -> F,
     F: Future<Output = Result<()>> + Send + 'w,
 {
-    fn new(options: LoadOptions, write: W) -> Self {
+    fn new(options: LoadOptions, most_bytes: usize, write: W) -> Self {
         Self {
             options,
+            most_bytes,
             write,
             chunks: HashMap::new(),
             waiting: 0,
@@ -172,7 +181,7 @@ where
 
     async fn take(&mut self, unit: U) -> Result<()> {
         let partition = unit.partition().clone();
-        if self.chunks.get(&partition).is_some_and(|chunk| !chunk.has_room_for(&unit)) {
+        if self.chunks.get(&partition).is_some_and(|chunk| !chunk.has_room_for(&unit, self.most_bytes)) {
             self.send(&partition).await?;
         }
         self.chunks.entry(partition).or_insert_with(Chunk::new).add(unit);

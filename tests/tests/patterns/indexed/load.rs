@@ -55,6 +55,22 @@ async fn a_load_that_only_inserts_stops_at_what_is_there() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_load_of_what_is_missing_writes_over_nothing() -> Result<()> {
+    for store in &stores() {
+        let table = store.table().await;
+        let employees = indexed(&table);
+        let missing = || LoadOptions::default().with_mode(LoadMode::InsertMissing);
+        employees.load(stream::iter(staff(0..10, "Jones")), missing()).await?;
+        employees.load(stream::iter(staff(5..15, "Jones")), missing()).await?;
+        assert_holds(&table, &staff(0..15, "Jones")).await;
+        let error = employees.load(stream::iter(staff(0..1, "Smith")), missing()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+        assert_holds(&table, &staff(0..15, "Jones")).await;
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn of_two_entities_with_one_key_the_later_wins() -> Result<()> {
     for store in &stores() {
         let table = store.table().await;
