@@ -49,32 +49,29 @@ fn text_of(template: &KeyTemplate, values: &[Result<KeyValue<'_>>]) -> Result<Sm
 
 /// The partition key of these parts.
 #[inline]
-pub fn partition_key<const N: usize>(
-    template: &KeyTemplate,
-    values: [Result<KeyValue<'_>>; N],
-) -> Result<PartitionKey> {
-    PartitionKey::from_encoded(text_of(template, &values)?)
+pub fn partition_key(template: &KeyTemplate, values: &[Result<KeyValue<'_>>]) -> Result<PartitionKey> {
+    PartitionKey::from_encoded(text_of(template, values)?)
 }
 
 /// The key of these parts.
 #[inline]
-pub fn entity_key<const P: usize, const R: usize>(
+pub fn entity_key(
     partition: &KeyTemplate,
-    partition_values: [Result<KeyValue<'_>>; P],
+    partition_values: &[Result<KeyValue<'_>>],
     row: &KeyTemplate,
-    row_values: [Result<KeyValue<'_>>; R],
+    row_values: &[Result<KeyValue<'_>>],
 ) -> Result<EntityKey> {
     let partition_key = partition_key(partition, partition_values)?;
-    Ok(EntityKey::new(partition_key, RowKey::from_encoded(text_of(row, &row_values)?)?))
+    Ok(EntityKey::new(partition_key, RowKey::from_encoded(text_of(row, row_values)?)?))
 }
 
 /// The key of these parts in an index.
 #[inline]
-pub fn index_key<const P: usize, const R: usize>(
+pub fn index_key(
     schema: &'static Schema,
     position: usize,
-    partition_values: [Result<KeyValue<'_>>; P],
-    row_values: [Result<KeyValue<'_>>; R],
+    partition_values: &[Result<KeyValue<'_>>],
+    row_values: &[Result<KeyValue<'_>>],
 ) -> Result<EntityKey> {
     entity_key(index_partition(schema, position), partition_values, &index(schema, position).row, row_values)
 }
