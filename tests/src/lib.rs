@@ -11,4 +11,10 @@ pub mod stores;
 mod documents {
     #[doc = include_str!("../../README.md")]
     struct Readme;
+
+    #[doc = include_str!("../../docs/testing-your-application.md")]
+    struct TestingYourApplication;
+
+    #[doc = include_str!("../../docs/troubleshooting.md")]
+    struct Troubleshooting;
 }
