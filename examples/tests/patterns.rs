@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The examples that have tests of their own.
-const APPS: [&str; 1] = ["employee_directory"];
+const APPS: [&str; 2] = ["department_service", "employee_directory"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("patterns")

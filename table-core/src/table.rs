@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Key;
 use crate::keys::EntityKey;
 use crate::names::TableName;
+use crate::reserved;
 use crate::store::{Selection, TableStore};
 use crate::versioned::Versioned;
 
@@ -50,6 +51,14 @@ impl Table {
         &self.store
     }
 
+    /// A handle on another table of the same store.
+    ///
+    /// # Errors
+    /// As [`Table::new`].
+    pub fn sibling(&self, name: &str) -> Result<Self> {
+        Self::new(Arc::clone(&self.store), name)
+    }
+
     /// The table that a key or query names, or this one.
     pub(crate) fn named(&self, table: Option<&'static str>) -> Result<TableName> {
         table.map_or_else(|| Ok(self.name.clone()), TableName::new)
@@ -75,7 +84,7 @@ impl Table {
         }
     }
 
-    /// Reads one entity; `None` where there is none.
+    /// Reads one entity; `None` where there is none, or only a row that keeps its place.
     ///
     /// # Errors
     /// [`Corrupted`](ErrorKind::Corrupted) where the row is of another type than the key.
@@ -90,6 +99,9 @@ impl Table {
             return Ok(None);
         };
         if !R::recognizes(&row) {
+            if reserved::is_placeholder(&row) {
+                return Ok(None);
+            }
             return Err(Error::corrupted(
                 "the row is of another type than its key says; read it as the entity set of its table",
             )

@@ -87,8 +87,8 @@ pub(crate) fn column(field: &str) -> String {
 }
 
 /// The names that the toolkit and the service keep for themselves.
-const RESERVED: [&str; 7] =
-    ["EntityType", "EntityVersion", "RowKind", "RowToken", "PartitionKey", "RowKey", "Timestamp"];
+const RESERVED: [&str; 8] =
+    ["EntityType", "EntityVersion", "RowKind", "RowToken", "RowOwner", "PartitionKey", "RowKey", "Timestamp"];
 
 /// Why a property cannot have this name, if it cannot.
 pub(crate) fn property_problem(name: &str) -> Option<String> {

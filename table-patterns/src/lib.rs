@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | do work that spans partitions, tables or stores | [`eventually_consistent_transactions`] |
 //! | find an entity by another field, in its partition | [`intra_partition_secondary_index`] |
+//! | find it by a field across partitions, or keep a value unique there | [`inter_partition_secondary_index`] |
 
 pub mod compound_key;
 pub mod data_series;
@@ -16,6 +17,7 @@ pub mod denormalization;
 pub mod eventually_consistent_transactions;
 pub mod high_volume_delete;
 pub mod index_entities;
+pub mod inter_partition_secondary_index;
 pub mod intra_partition_secondary_index;
 pub mod log_tail;
 pub mod prepend_append;

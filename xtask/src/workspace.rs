@@ -58,21 +58,10 @@ impl Workspace {
         path.to_string_lossy().replace('\\', "/")
     }
 
-    /// Every example as its package and name.
-    pub(crate) fn examples(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.targets("example")
-    }
-
     /// Every integration test by its name.
     pub(crate) fn tests(&self) -> impl Iterator<Item = &str> {
-        self.targets("test").map(|(_, name)| name)
-    }
-
-    fn targets(&self, kind: &str) -> impl Iterator<Item = (&str, &str)> {
-        self.packages.iter().flat_map(move |package| {
-            let targets = package.targets.iter().filter(move |target| target.kind.iter().any(|each| each == kind));
-            targets.map(|target| (package.name.as_str(), target.name.as_str()))
-        })
+        let targets = self.packages.iter().flat_map(|package| &package.targets);
+        targets.filter(|target| target.kind.iter().any(|kind| kind == "test")).map(|target| target.name.as_str())
     }
 }
 
@@ -88,12 +77,12 @@ mod tests {
     }
 
     #[test]
-    fn only_examples_are_listed_as_examples() {
+    fn only_tests_are_listed_as_tests() {
         let workspace = Workspace::parse(
             r#"{"workspace_root": "r", "packages": [{"name": "p", "manifest_path": "r/p/Cargo.toml", "dependencies": [],
-                "targets": [{"name": "p", "kind": ["lib"]}, {"name": "directory", "kind": ["example"]}]}]}"#,
+                "targets": [{"name": "p", "kind": ["lib"]}, {"name": "directory", "kind": ["test"]}]}]}"#,
         )
         .unwrap();
-        assert_eq!(workspace.examples().collect::<Vec<_>>(), [("p", "directory")]);
+        assert_eq!(workspace.tests().collect::<Vec<_>>(), ["directory"]);
     }
 }

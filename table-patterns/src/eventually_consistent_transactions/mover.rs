@@ -107,6 +107,30 @@ impl Mover {
         Ok(receipt)
     }
 
+    /// Takes back an item that nobody has received since it was sent.
+    ///
+    /// # Errors
+    /// [`PreconditionFailed`](table_core::ErrorKind::PreconditionFailed) where somebody has, and those of reaching the store.
+    pub async fn withdraw(&self, receipt: &MessageReceipt) -> Result<()> {
+        self.shared.queues.delete_message(&self.shared.queue, receipt).await?;
+        self.shared.news.notify_waiters();
+        Ok(())
+    }
+
+    /// Puts another item in the place of one that nobody has received since it was sent.
+    ///
+    /// # Errors
+    /// As [`Mover::withdraw`].
+    pub(crate) async fn exchange(&self, receipt: &MessageReceipt, item: Outgoing, due: Duration) -> Result<()> {
+        let Shared { queues, queue, .. } = &*self.shared;
+        queues.update_message(queue, receipt, due, Some(item.body)).await.map(|_| ())
+    }
+
+    /// Whether this process handles items of a kind and a scope.
+    pub(crate) fn handles<W: WorkItem>(&self, scope: &str) -> bool {
+        self.shared.handlers.contains_key(&handler_name(W::KIND, scope))
+    }
+
     /// Starts working in the background, until the workers are shut down or dropped.
     #[must_use = "dropping the workers stops them"]
     pub fn start(&self) -> Workers {
@@ -187,7 +211,7 @@ impl MoverBuilder {
     }
 
     /// Runs items of a kind and a scope with this handler.
-    pub(super) fn on_scope<W, F, R>(mut self, scope: &str, handler: F) -> Self
+    pub(crate) fn on_scope<W, F, R>(mut self, scope: &str, handler: F) -> Self
     where
         W: WorkItem,
         F: Fn(W, Delivery) -> R + Send + Sync + 'static,

@@ -4,6 +4,7 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use table_core::{ETag, Entity, Error, FromRow, IndexCopy, Key, Query, Result, Versioned};
 
 use super::Indexed;
+use crate::inter_partition_secondary_index::is_local;
 
 /// How many entities are read at once behind the copies of a query.
 const FULL_READS: usize = 8;
@@ -37,13 +38,16 @@ impl<E: Entity> Indexed<E> {
     /// Reads the whole entity behind one key of an index. Two storage transactions.
     ///
     /// Where the entity was changed between the two reads, so that the key is no longer its own, the
-    /// key is looked up again.
+    /// key is looked up again. A stale row of an index elsewhere is mended in passing.
     ///
     /// # Errors
     /// [`Contention`](table_core::ErrorKind::Contention) where that happened in every attempt,
     /// [`Corrupted`](table_core::ErrorKind::Corrupted) for a copy without its entity, and those of
     /// reading.
     pub async fn full<C: IndexCopy<Source = E>>(&self, key: Key<C>) -> Result<Option<Versioned<E>>> {
+        if !is_local::<C>() {
+            return self.found(&key).await;
+        }
         let mut attempts = self.options.begin();
         let mut before: Option<ETag> = None;
         loop {
@@ -69,6 +73,9 @@ impl<E: Entity> Indexed<E> {
     /// # Errors
     /// Those of the query and of reading.
     pub async fn all_full<C: IndexCopy<Source = E>>(&self, query: impl Into<Query<C>>) -> Result<Vec<Versioned<E>>> {
+        if !is_local::<C>() {
+            return self.found_all(query.into()).await;
+        }
         let copies = self.table.all::<C, C>(query).await?;
         let reads = copies.into_iter().map(|copy| async move { self.source_of(&copy).await });
         stream::iter(reads).buffered(FULL_READS).try_filter_map(|found| async { Ok(found) }).try_collect().await

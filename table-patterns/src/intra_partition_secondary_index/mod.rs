@@ -42,11 +42,13 @@ mod write;
 use std::fmt;
 use std::marker::PhantomData;
 
-use table_core::{Entity, Result, Table};
+use table_core::{Entity, Error, Result, Table};
 
 use crate::attempts::UpdateOptions;
+use crate::inter_partition_secondary_index::Keeper;
 
 pub use transaction::IndexedTransaction;
+pub(crate) use transaction::{Refused, is_local, taken};
 
 /// Entities with the copies that their indexes keep, written together.
 ///
@@ -102,6 +104,8 @@ pub use transaction::IndexedTransaction;
 pub struct Indexed<E> {
     table: Table,
     options: UpdateOptions,
+    /// Who keeps the indexes in other partitions and tables, where there are any.
+    keeper: Option<Keeper>,
     entity: PhantomData<fn() -> E>,
 }
 
@@ -110,17 +114,37 @@ impl<E: Entity> Indexed<E> {
     ///
     /// # Errors
     /// [`Unsupported`](table_core::ErrorKind::Unsupported) where the type declares an index in
-    /// another partition or table, which no transaction can keep, or an index that is not unique, and
+    /// another partition or table, which takes a mover to keep, or an index that is not unique, and
     /// so is read in its order, on a store without order.
     pub fn new(table: Table) -> Result<Self> {
-        for index in E::SCHEMA.indexes {
-            transaction::require_local(E::SCHEMA.name, index)?;
-            if !index.unique {
-                let who = format!("the index {} of {}", index.name, E::SCHEMA.name);
-                table.store().capabilities().require_order(&who)?;
-            }
+        if let Some(index) = E::SCHEMA.indexes.iter().find(|index| !index.is_local()) {
+            return Err(Error::unsupported(format!(
+                "the index {} of {} keeps its copies in another partition or table, which takes a queue and a worker; open it with `Indexed::kept_by(table, &mover)`, or `Indexed::kept_elsewhere` where another process has the worker",
+                index.name,
+                E::SCHEMA.name
+            )));
         }
-        Ok(Self { table, options: UpdateOptions::default(), entity: PhantomData })
+        Self::with_keeper(table, None)
+    }
+
+    pub(crate) fn with_keeper(table: Table, keeper: Option<Keeper>) -> Result<Self> {
+        for index in E::SCHEMA.indexes.iter().filter(|index| !index.unique) {
+            let who = format!("the index {} of {}", index.name, E::SCHEMA.name);
+            table.store().capabilities().require_order(&who)?;
+        }
+        Ok(Self { table, options: UpdateOptions::default(), keeper, entity: PhantomData })
+    }
+
+    pub(crate) const fn keeper(&self) -> Option<&Keeper> {
+        self.keeper.as_ref()
+    }
+
+    pub(crate) const fn keeper_mut(&mut self) -> Option<&mut Keeper> {
+        self.keeper.as_mut()
+    }
+
+    pub(crate) const fn options(&self) -> &UpdateOptions {
+        &self.options
     }
 
     /// Sets how often [`update`](Indexed::update), [`upsert`](Indexed::upsert) and
@@ -140,12 +164,21 @@ impl<E: Entity> Indexed<E> {
 
 impl<E> Clone for Indexed<E> {
     fn clone(&self) -> Self {
-        Self { table: self.table.clone(), options: self.options.clone(), entity: PhantomData }
+        Self {
+            table: self.table.clone(),
+            options: self.options.clone(),
+            keeper: self.keeper.clone(),
+            entity: PhantomData,
+        }
     }
 }
 
 impl<E> fmt::Debug for Indexed<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Indexed").field("table", &self.table).field("options", &self.options).finish()
+        f.debug_struct("Indexed")
+            .field("table", &self.table)
+            .field("options", &self.options)
+            .field("keeper", &self.keeper)
+            .finish()
     }
 }

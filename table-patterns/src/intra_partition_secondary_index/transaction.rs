@@ -1,8 +1,8 @@
 //! Writes of whole entities, copies included, that happen together or not at all.
 
 use table_core::{
-    Action, DynamicEntity, Entity, EntityKey, Error, ErrorKind, IfMatch, IndexSchema, Operation, Result, Table,
-    Transaction, Versioned, Written, limits,
+    Action, DynamicEntity, Entity, EntityKey, Error, ErrorKind, IfMatch, IndexKey, IndexSchema, Operation, Result,
+    Table, Transaction, Versioned, Written, limits,
 };
 
 use crate::rows::{marked, unchanged};
@@ -45,6 +45,8 @@ pub struct IndexedTransaction<'t> {
     steps: Result<Vec<Step>>,
     /// Whether a row carries the token of this write; one decides for all.
     marked: bool,
+    /// Whether somebody else keeps the copies in other partitions.
+    local_part: bool,
 }
 
 /// One operation, and what it is for.
@@ -54,7 +56,7 @@ struct Step {
     role: Role,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// The caller's own: the primary row of an entity, or an operation made elsewhere.
     Primary,
@@ -64,42 +66,105 @@ enum Role {
     Copy,
     /// A copy that is stale.
     Stale,
+    /// The row that says that copies elsewhere are to follow.
+    Intent,
+}
+
+/// Why nothing was written, and which row it was.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    error: Error,
+    role: Option<Role>,
+}
+
+impl Refused {
+    /// Whether the primary row was changed or deleted since it was read.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.is_of_primary() && matches!(self.error.kind(), ErrorKind::PreconditionFailed | ErrorKind::NotFound)
+    }
+
+    /// Whether the primary row was inserted since it was found absent.
+    pub(crate) fn is_raced_insert(&self) -> bool {
+        self.is_of_primary() && self.error.kind() == ErrorKind::AlreadyExists
+    }
+
+    /// Whether a fence stands in the place of the intent.
+    pub(crate) fn is_fenced(&self) -> bool {
+        self.role == Some(Role::Intent)
+            && self.error.kind() == ErrorKind::AlreadyExists
+            && !self.error.outcome_unknown()
+    }
+
+    /// Whether the write has not happened and will not.
+    pub(crate) fn is_final(&self) -> bool {
+        !self.error.outcome_unknown() && !self.error.is_retryable()
+    }
+
+    pub(crate) fn into_error(self) -> Error {
+        self.error
+    }
+
+    fn is_of_primary(&self) -> bool {
+        self.role == Some(Role::Primary)
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self { error, role: None }
+    }
 }
 
 impl<'t> IndexedTransaction<'t> {
     /// Begins a transaction.
     pub const fn new(table: &'t Table) -> Self {
-        Self { table, steps: Ok(Vec::new()), marked: false }
+        Self { table, steps: Ok(Vec::new()), marked: false, local_part: false }
+    }
+
+    /// Begins a transaction that leaves the copies in other partitions to somebody else.
+    pub(crate) const fn local_part(table: &'t Table) -> Self {
+        Self { table, steps: Ok(Vec::new()), marked: false, local_part: true }
+    }
+
+    /// Adds the row that says that copies elsewhere are to follow.
+    pub(crate) fn intent(self, row: DynamicEntity) -> Self {
+        self.push(|steps, _| {
+            steps.push(Step::new(Action::Insert(row), Role::Intent)?);
+            Ok(())
+        })
     }
 
     /// Adds an entity that must not exist, and its copies.
     pub fn insert<E: Entity>(self, entity: &E) -> Self {
+        let local_part = self.local_part;
         self.push(|steps, mark| {
             let row = mark.on(entity.to_row()?);
             steps.push(Step::new(Action::Insert(row), Role::Primary)?);
-            put_copies(steps, entity, |_| false)
+            put_copies(steps, entity, local_part, |_| false)
         })
     }
 
     /// Writes an entity over the version that was read, moves the copies whose keys changed, and
     /// removes those that it no longer has.
     pub fn replace<E: Entity>(self, read: &Versioned<E>) -> Self {
+        let local_part = self.local_part;
         self.push(|steps, mark| {
             let row = mark.on(read.to_row()?);
             steps.push(Step::new(Action::Replace(row, unchanged(read)), Role::Primary)?);
             let new_keys = read.value().index_keys()?;
             let kept = |key: &EntityKey| new_keys.iter().any(|new| new.key == *key);
-            remove_copies(steps, read, |key| !kept(key))?;
+            remove_copies(steps, read, local_part, |key| !kept(key))?;
             let held = |key: &EntityKey| read.index_keys().iter().any(|old| old.key == *key);
-            put_copies(steps, read.value(), held)
+            put_copies(steps, read.value(), local_part, held)
         })
     }
 
     /// Deletes the version that was read, and its copies.
     pub fn delete<E: Entity>(self, read: &Versioned<E>) -> Self {
+        let local_part = self.local_part;
         self.push(|steps, _| {
             steps.push(Step::new(Action::Delete(read.key().clone(), unchanged(read)), Role::Primary)?);
-            remove_copies(steps, read, |_| true)
+            remove_copies(steps, read, local_part, |_| true)
         })
     }
 
@@ -129,6 +194,11 @@ impl<'t> IndexedTransaction<'t> {
     /// [`LimitExceeded`](ErrorKind::LimitExceeded) above 100 operations or 4 MiB, with the count;
     /// [`Unsupported`](ErrorKind::Unsupported) for an index in another partition or table.
     pub async fn commit(self) -> Result<Vec<Written>> {
+        self.try_commit().await.map_err(Refused::into_error)
+    }
+
+    /// As [`commit`](IndexedTransaction::commit), and says which row was refused.
+    pub(crate) async fn try_commit(self) -> Result<Vec<Written>, Refused> {
         let mut steps = self.steps?;
         loop {
             // Only a transaction that may have to be sent once more, and smaller, is kept.
@@ -146,7 +216,10 @@ impl<'t> IndexedTransaction<'t> {
             match missing_copy(&error, &roles) {
                 // The entity is older than its index, so there was no copy to delete.
                 Some(position) if kept => drop(steps.remove(position)),
-                _ => return Err(explain(error, &roles)),
+                _ => {
+                    let role = role_of(&error, &roles);
+                    return Err(Refused { error: explain(error, role), role });
+                }
             }
         }
     }
@@ -171,9 +244,19 @@ impl Mark {
 
 /// Writes the copies of an entity. The key of a unique index must be free, unless `held` says that
 /// the entity holds it already.
-fn put_copies<E: Entity>(steps: &mut Vec<Step>, entity: &E, held: impl Fn(&EntityKey) -> bool) -> Result<()> {
+fn put_copies<E: Entity>(
+    steps: &mut Vec<Step>,
+    entity: &E,
+    local_part: bool,
+    held: impl Fn(&EntityKey) -> bool,
+) -> Result<()> {
     for (position, index) in E::SCHEMA.indexes.iter().enumerate() {
-        require_local(E::SCHEMA.name, index)?;
+        if !index.is_local() {
+            if local_part {
+                continue;
+            }
+            return Err(remote(E::SCHEMA.name, index.name));
+        }
         let Some(copy) = entity.index_row(position)? else { continue };
         // Nobody else can own the key of an index that is not unique, so an orphan there is healed.
         steps.push(if index.unique && !held(&copy.key) {
@@ -188,26 +271,34 @@ fn put_copies<E: Entity>(steps: &mut Vec<Step>, entity: &E, held: impl Fn(&Entit
 fn remove_copies<E: Entity>(
     steps: &mut Vec<Step>,
     read: &Versioned<E>,
+    local_part: bool,
     stale: impl Fn(&EntityKey) -> bool,
 ) -> Result<()> {
-    for copy in read.index_keys().iter().filter(|copy| stale(&copy.key)) {
-        // An older version of the type may have had indexes that the schema no longer names.
-        if copy.table.is_some() || copy.key.partition != read.key().partition {
+    for copy in read.index_keys() {
+        if !is_local::<E>(copy, read.key()) {
+            if local_part {
+                continue;
+            }
             return Err(remote(E::SCHEMA.name, copy.index));
+        }
+        if !stale(&copy.key) {
+            continue;
         }
         steps.push(Step::new(Action::Delete(copy.key.clone(), IfMatch::Any), Role::Stale)?);
     }
     Ok(())
 }
 
-/// Refuses an index that one transaction cannot keep.
-pub(super) fn require_local(entity: &str, index: &IndexSchema) -> Result<()> {
-    if index.is_local() { Ok(()) } else { Err(remote(entity, index.name)) }
+/// Whether a copy stands in the partition of its entity. An older version of the type may have had indexes
+/// that the schema no longer names.
+pub(crate) fn is_local<E: Entity>(copy: &IndexKey, source: &EntityKey) -> bool {
+    let named = E::SCHEMA.indexes.iter().find(|index| index.name == copy.index);
+    named.map_or_else(|| copy.table.is_none() && copy.key.partition == source.partition, IndexSchema::is_local)
 }
 
 fn remote(entity: &str, index: &str) -> Error {
     Error::unsupported(format!(
-        "the index {index} of {entity} keeps its copies in another partition or table, which no transaction spans; it takes a queue and a worker, so leave out `partition` and `table` of the index to keep it here"
+        "the index {index} of {entity} keeps its copies in another partition or table, which no transaction spans; write one entity at a time, through an `Indexed` that a mover keeps"
     ))
 }
 
@@ -249,14 +340,12 @@ fn missing_copy(error: &Error, roles: &[Role]) -> Option<usize> {
 }
 
 /// Says which index refused a second owner.
-fn explain(error: Error, roles: &[Role]) -> Error {
-    let Some(Role::Claim(index)) = role_of(&error, roles) else { return error };
+fn explain(error: Error, role: Option<Role>) -> Error {
+    let Some(Role::Claim(index)) = role else { return error };
     if error.kind() != ErrorKind::AlreadyExists || error.outcome_unknown() {
         return error;
     }
-    let mut taken = Error::already_exists(format!(
-        "the unique index {index} holds this key for another entity; choose another value, or change that entity first"
-    ));
+    let mut taken = taken(index);
     if let Some(table) = error.table() {
         taken = taken.with_table(table);
     }
@@ -267,4 +356,11 @@ fn explain(error: Error, roles: &[Role]) -> Error {
         taken = taken.with_operation_index(position);
     }
     taken.with_source(error)
+}
+
+/// The error for a value of a unique index that another entity has.
+pub(crate) fn taken(index: &str) -> Error {
+    Error::already_exists(format!(
+        "the unique index {index} holds this key for another entity; choose another value, or change that entity first"
+    ))
 }

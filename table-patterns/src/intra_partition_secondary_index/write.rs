@@ -1,28 +1,66 @@
 //! Writing an entity and its copies.
 
-use table_core::{ETag, Entity, Error, ErrorKind, Key, Result, Versioned};
+use table_core::{ETag, Entity, Error, Key, Result, Versioned};
 
-use super::{Indexed, IndexedTransaction};
-use crate::rows::version;
+use super::{Indexed, Refused};
+use crate::inter_partition_secondary_index::{Change, Writer, copies, stored_copies};
 
 impl<E: Entity> Indexed<E> {
-    /// Adds an entity that must not exist, and returns its version. One storage transaction.
+    /// Adds an entity that must not exist, and returns its version. One storage transaction, and for an index
+    /// elsewhere two more and two calls to the queue.
     ///
     /// # Errors
-    /// As [`IndexedTransaction::commit`].
+    /// As [`IndexedTransaction::commit`](crate::IndexedTransaction::commit).
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
-        version(IndexedTransaction::new(&self.table).insert(entity).commit().await?.pop())
+        self.try_insert(entity).await.map_err(Refused::into_error)
+    }
+
+    async fn try_insert(&self, entity: &E) -> Result<ETag, Refused> {
+        Ok(existing(self.put(&Change::Insert(entity)).await?)?)
+    }
+
+    /// Makes a change: in one transaction, and by the protocol for indexes elsewhere.
+    async fn put(&self, change: &Change<'_, E>) -> Result<Option<ETag>, Refused> {
+        match &self.keeper {
+            None => self.put_here(change).await,
+            Some(keeper) => Writer { table: &self.table, keeper, attempts: &self.options }.write(change).await,
+        }
+    }
+
+    /// Makes a change that no index elsewhere has to know of.
+    async fn put_here(&self, change: &Change<'_, E>) -> Result<Option<ETag>, Refused> {
+        let written = change.local(&self.table).try_commit().await?;
+        Ok(written.into_iter().next().and_then(|written| written.etag))
     }
 
     /// Writes an entity over the version that was read, which must still be the current one. One
     /// storage transaction.
     ///
     /// # Errors
-    /// As [`IndexedTransaction::commit`]; [`InvalidKey`](ErrorKind::InvalidKey) where a field of the
+    /// As [`IndexedTransaction::commit`](crate::IndexedTransaction::commit); [`InvalidKey`](table_core::ErrorKind::InvalidKey) where a field of the
     /// primary key was changed.
     pub async fn replace(&self, read: &mut Versioned<E>) -> Result<()> {
-        let etag = version(IndexedTransaction::new(&self.table).replace(read).commit().await?.pop())?;
-        read.written(etag)
+        self.try_replace(read).await.map_err(Refused::into_error)
+    }
+
+    async fn try_replace(&self, read: &mut Versioned<E>) -> Result<(), Refused> {
+        let etag = existing(self.put(&Change::Replace(read)).await?)?;
+        Ok(read.written(etag)?)
+    }
+
+    /// Edits what was read and writes it. Indexes elsewhere hear of it only where one of their rows changes.
+    async fn edit(&self, read: &mut Versioned<E>, edit: impl FnOnce(&mut E) -> Result<()>) -> Result<(), Refused> {
+        if self.keeper.is_none() || read.is_upgraded() {
+            edit(read)?;
+            return self.try_replace(read).await;
+        }
+        let before = stored_copies(&self.table, read.value())?;
+        edit(read)?;
+        if copies(&self.table, read.value())? != before {
+            return self.try_replace(read).await;
+        }
+        let etag = existing(self.put_here(&Change::Replace(read)).await?)?;
+        Ok(read.written(etag)?)
     }
 
     /// Reads an entity, changes it and writes it, again where somebody else was faster. Two storage
@@ -31,7 +69,7 @@ impl<E: Entity> Indexed<E> {
     /// `change` runs once for each attempt, each time on what is stored.
     ///
     /// # Errors
-    /// [`NotFound`](ErrorKind::NotFound), [`Contention`](ErrorKind::Contention) where others were
+    /// [`NotFound`](table_core::ErrorKind::NotFound), [`Contention`](table_core::ErrorKind::Contention) where others were
     /// faster in every attempt, and as [`Indexed::replace`].
     pub async fn update(&self, key: Key<E>, mut change: impl FnMut(&mut E) + Send) -> Result<Versioned<E>> {
         self.try_update(key, |entity| {
@@ -54,12 +92,11 @@ impl<E: Entity> Indexed<E> {
         let mut attempts = self.options.begin();
         loop {
             let mut read = self.table.require(key.clone()).await?;
-            change(&mut read)?;
-            match self.replace(&mut read).await {
+            match self.edit(&mut read, &mut change).await {
                 Ok(()) => return Ok(read),
-                Err(error) => {
-                    let conflict = is_conflict(&error);
-                    attempts.after(error, conflict).await?;
+                Err(refused) => {
+                    let conflict = refused.is_conflict();
+                    attempts.after(refused.into_error(), conflict).await?;
                 }
             }
         }
@@ -71,7 +108,7 @@ impl<E: Entity> Indexed<E> {
     /// transactions when nobody else was faster.
     ///
     /// # Errors
-    /// [`Contention`](ErrorKind::Contention), and as [`IndexedTransaction::commit`].
+    /// [`Contention`](table_core::ErrorKind::Contention), and as [`IndexedTransaction::commit`](crate::IndexedTransaction::commit).
     pub async fn upsert(&self, entity: &E) -> Result<ETag>
     where
         E: Clone,
@@ -80,17 +117,20 @@ impl<E: Entity> Indexed<E> {
         let mut attempts = self.options.begin();
         loop {
             let written = match self.table.get::<E>(key.clone()).await? {
-                None => self.insert(entity).await,
+                None => self.try_insert(entity).await,
                 Some(mut read) => {
-                    *read = entity.clone();
-                    self.replace(&mut read).await.map(|()| read.etag().clone())
+                    let edit = |stored: &mut E| {
+                        stored.clone_from(entity);
+                        Ok(())
+                    };
+                    self.edit(&mut read, edit).await.map(|()| read.etag().clone())
                 }
             };
             match written {
                 Ok(etag) => return Ok(etag),
-                Err(error) => {
-                    let conflict = is_conflict(&error) || is_raced_insert(&error);
-                    attempts.after(error, conflict).await?;
+                Err(refused) => {
+                    let conflict = refused.is_conflict() || refused.is_raced_insert();
+                    attempts.after(refused.into_error(), conflict).await?;
                 }
             }
         }
@@ -100,9 +140,13 @@ impl<E: Entity> Indexed<E> {
     /// storage transaction.
     ///
     /// # Errors
-    /// As [`IndexedTransaction::commit`].
+    /// As [`IndexedTransaction::commit`](crate::IndexedTransaction::commit).
     pub async fn delete(&self, read: &Versioned<E>) -> Result<()> {
-        IndexedTransaction::new(&self.table).delete(read).commit().await.map(|_| ())
+        self.try_delete(read).await.map_err(Refused::into_error)
+    }
+
+    async fn try_delete(&self, read: &Versioned<E>) -> Result<(), Refused> {
+        self.put(&Change::Delete(read)).await.map(|_| ())
     }
 
     /// Deletes whatever version there is, and says whether there was one.
@@ -111,33 +155,23 @@ impl<E: Entity> Indexed<E> {
     /// nobody else was faster.
     ///
     /// # Errors
-    /// [`Contention`](ErrorKind::Contention), and as [`IndexedTransaction::commit`].
+    /// [`Contention`](table_core::ErrorKind::Contention), and as [`IndexedTransaction::commit`](crate::IndexedTransaction::commit).
     pub async fn delete_by_key(&self, key: Key<E>) -> Result<bool> {
         let mut attempts = self.options.begin();
         loop {
             let Some(read) = self.table.get::<E>(key.clone()).await? else { return Ok(false) };
-            match self.delete(&read).await {
+            match self.try_delete(&read).await {
                 Ok(()) => return Ok(true),
-                Err(error) => {
-                    let conflict = is_conflict(&error);
-                    attempts.after(error, conflict).await?;
+                Err(refused) => {
+                    let conflict = refused.is_conflict();
+                    attempts.after(refused.into_error(), conflict).await?;
                 }
             }
         }
     }
 }
 
-/// Whether the primary row was changed or deleted since it was read.
-fn is_conflict(error: &Error) -> bool {
-    is_of_primary(error) && matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::NotFound)
-}
-
-/// Whether the primary row was inserted since it was found absent.
-fn is_raced_insert(error: &Error) -> bool {
-    is_of_primary(error) && error.kind() == ErrorKind::AlreadyExists
-}
-
-/// The primary row comes first, and so do its refusals.
-fn is_of_primary(error: &Error) -> bool {
-    error.operation_index().unwrap_or(0) == 0
+/// The version of a row that was written and not deleted.
+fn existing(etag: Option<ETag>) -> Result<ETag> {
+    etag.ok_or_else(|| Error::corrupted("the store answered a write without an ETag"))
 }

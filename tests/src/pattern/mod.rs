@@ -12,4 +12,4 @@ mod store;
 pub use altered::Altered;
 pub use contention::{TASKS, contend};
 pub use faults::{Faults, FaultsReport};
-pub use store::{TestStore, cost, rows, stores};
+pub use store::{TestStore, cost, memory, rows, stores};

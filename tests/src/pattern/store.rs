@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use table_core::layer::Meter;
-use table_core::{DynamicEntity, EntityKey, Properties, Query, QueueStore, Result, Table, TableStore, reserved};
+use table_core::{
+    DynamicEntity, EntityKey, ManualClock, Properties, Query, QueueStore, Result, Table, TableStore, reserved,
+};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -18,6 +20,8 @@ pub struct TestStore {
     pub tables: Arc<dyn TableStore>,
     /// Its queues.
     pub queues: Arc<dyn QueueStore>,
+    /// The clock that it reads.
+    pub clock: Arc<ManualClock>,
     /// The folder of its files, which goes with it.
     _folder: Option<TempDir>,
 }
@@ -28,14 +32,17 @@ pub fn stores() -> Vec<TestStore> {
     vec![memory(), embedded()]
 }
 
-fn memory() -> TestStore {
-    let (store, _) = memory_store();
-    TestStore { name: "memory", tables: Arc::new(store.clone()), queues: Arc::new(store), _folder: None }
+/// The memory store alone, for what is run very often.
+#[must_use]
+pub fn memory() -> TestStore {
+    let (store, clock) = memory_store();
+    TestStore { name: "memory", tables: Arc::new(store.clone()), queues: Arc::new(store), clock, _folder: None }
 }
 
 fn embedded() -> TestStore {
-    let (store, _, folder) = embedded_store();
-    TestStore { name: "embedded", tables: Arc::new(store.clone()), queues: Arc::new(store), _folder: Some(folder) }
+    let (store, clock, folder) = embedded_store();
+    let (tables, queues) = (Arc::new(store.clone()), Arc::new(store));
+    TestStore { name: "embedded", tables, queues, clock, _folder: Some(folder) }
 }
 
 impl TestStore {

@@ -15,4 +15,5 @@ mod index_entities;
 mod indexed;
 mod log_tail;
 mod prepend_append;
+mod remote_index;
 mod wide_entities;

@@ -1,0 +1,88 @@
+//! The employees of a company's departments behind a small HTTP API.
+//!
+//! `cargo run --example department_service -- --store embedded:company.redb --listen 127.0.0.1:8080`
+//!
+//! | request | does |
+//! | --- | --- |
+//! | `POST /departments/Sales/employees` | adds an employee; 409 where the id or the email address is taken |
+//! | `GET /departments/Sales/employees/223` | one employee, with its ETag |
+//! | `PUT /departments/Sales/employees/223` | changes it, if it still has the version that `If-Match` names; else 412 |
+//! | `DELETE /departments/Sales/employees/223` | removes it, on the same condition |
+//! | `GET /departments/Sales/employees?email=jo@contoso.com` | who has this address |
+//! | `GET /departments/Sales/employees?last_name=Jones` | everybody with this name, by the page |
+//! | `GET /departments/Sales/employees?page_size=10&after=...` | everybody, by the page; `next` of one page is `after` of the next |
+//!
+//! An interrupt or a TERM signal ends it: requests under way are answered first.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it says where it listens, and why it does not")]
+
+mod api;
+mod condition;
+mod domain;
+mod problem;
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use clap::Parser;
+use table_core::Table;
+use table_examples::StoreChoice;
+use table_patterns::Indexed;
+use tokio::net::TcpListener;
+
+use domain::Employee;
+
+/// The employees of a company's departments over HTTP.
+#[derive(Parser, Debug)]
+#[command(name = "department_service")]
+struct Options {
+    /// Where the data is: memory, embedded, or embedded:PATH.
+    #[arg(long, default_value = "embedded")]
+    store: StoreChoice,
+    /// The address to listen on; port 0 takes a free one.
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match serve(Options::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("department_service: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(options: Options) -> Result<(), Box<dyn std::error::Error>> {
+    let store = options.store.open()?;
+    let table = Table::new(store.tables.clone(), "Employees")?;
+    table.create_if_missing().await?;
+    let employees = Indexed::<Employee>::new(table)?;
+
+    let listener = TcpListener::bind(options.listen).await?;
+    println!("listening on http://{}", listener.local_addr()?);
+    axum::serve(listener, api::router(employees)).with_graceful_shutdown(interrupted()).await?;
+    println!("stopped");
+    Ok(())
+}
+
+/// Waits for an interrupt, or on Unix for the signal that asks a service to stop.
+async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    // Without a way to be told, it runs until it is killed, which loses nothing either.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

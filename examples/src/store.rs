@@ -1,0 +1,96 @@
+//! Choosing a store by a word: the same program runs on each.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use table_core::{MemoryStore, QueueStore, Result, TableStore};
+use table_embedded::EmbeddedStore;
+use tempfile::TempDir;
+
+/// Which store an app runs on: `memory`, `embedded` or `embedded:PATH`.
+///
+/// ```
+/// use table_examples::StoreChoice;
+///
+/// let choice: StoreChoice = "embedded:company.redb".parse()?;
+/// assert_eq!(choice.to_string(), "embedded:company.redb");
+/// assert!("cloud".parse::<StoreChoice>().unwrap_err().contains("memory, embedded"));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreChoice {
+    /// Gone when the program ends.
+    Memory,
+    /// A file; one in a temporary folder where no path is given.
+    Embedded(Option<PathBuf>),
+}
+
+/// A store that is ready for use.
+#[derive(Debug, Clone)]
+pub struct OpenStore {
+    /// Its tables.
+    pub tables: Arc<dyn TableStore>,
+    /// Its queues.
+    pub queues: Arc<dyn QueueStore>,
+    /// A folder that goes when the last user of the store does.
+    _temporary: Option<Arc<TempDir>>,
+}
+
+impl StoreChoice {
+    /// Whether what is stored is still there when the program runs again.
+    #[must_use]
+    pub const fn is_kept(&self) -> bool {
+        matches!(self, Self::Embedded(Some(_)))
+    }
+
+    /// Opens the store.
+    ///
+    /// # Errors
+    /// Those of opening the store.
+    pub fn open(&self) -> Result<OpenStore> {
+        match self {
+            Self::Memory => {
+                let store = Arc::new(MemoryStore::new());
+                Ok(OpenStore { tables: store.clone(), queues: store, _temporary: None })
+            }
+            Self::Embedded(Some(path)) => {
+                let store = Arc::new(EmbeddedStore::open(path)?);
+                Ok(OpenStore { tables: store.clone(), queues: store, _temporary: None })
+            }
+            Self::Embedded(None) => {
+                let folder = tempfile::tempdir().map_err(|error| {
+                    table_core::Error::new(table_core::ErrorKind::Unavailable, "cannot make a temporary folder")
+                        .with_source(error)
+                })?;
+                let store = Arc::new(EmbeddedStore::open(folder.path().join("store.redb"))?);
+                Ok(OpenStore { tables: store.clone(), queues: store, _temporary: Some(Arc::new(folder)) })
+            }
+        }
+    }
+}
+
+impl FromStr for StoreChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':').map_or((text, None), |(kind, rest)| (kind, Some(rest))) {
+            ("memory", None) => Ok(Self::Memory),
+            ("embedded", None) => Ok(Self::Embedded(None)),
+            ("embedded", Some("")) => Err("a path must follow `embedded:`".to_owned()),
+            ("embedded", Some(path)) => Ok(Self::Embedded(Some(path.into()))),
+            _ => Err("there are the stores memory, embedded and embedded:PATH".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for StoreChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory => f.write_str("memory"),
+            Self::Embedded(None) => f.write_str("embedded"),
+            Self::Embedded(Some(path)) => write!(f, "embedded:{}", path.display()),
+        }
+    }
+}

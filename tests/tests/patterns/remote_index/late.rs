@@ -1,0 +1,182 @@
+//! Writers and workers that fall asleep before one of their calls, and wake up when others are long done.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use table_core::{Error, QueueStore, Result, Table, TableStore};
+use table_patterns::Indexed;
+use table_tests::gate::{Gate, Turn};
+use table_tests::pattern::memory;
+use tokio::sync::Semaphore;
+
+use super::{Employee, World, employee, key};
+
+/// Falls asleep before the n-th call, until it is woken.
+#[derive(Debug)]
+struct Nap {
+    before: u32,
+    calls: AtomicU32,
+    asleep: Semaphore,
+    wake: Semaphore,
+}
+
+impl Nap {
+    fn before(call: u32) -> Arc<Self> {
+        let (asleep, wake) = (Semaphore::new(0), Semaphore::new(0));
+        Arc::new(Self { before: call, calls: AtomicU32::new(0), asleep, wake })
+    }
+
+    /// Waits until it sleeps; false where it never does.
+    async fn asleep(&self) -> bool {
+        tokio::time::timeout(Duration::from_secs(5), self.asleep.acquire()).await.is_ok()
+    }
+
+    fn wake(&self) {
+        self.wake.add_permits(1);
+    }
+}
+
+#[async_trait::async_trait]
+impl Turn for Nap {
+    async fn turn(&self, call: &'static str) -> Result<()> {
+        // A worker's renewals go another way than the calls of its work.
+        if call == "create_queue" || call == "update_message" {
+            return Ok(());
+        }
+        if self.calls.fetch_add(1, Ordering::SeqCst) + 1 == self.before {
+            self.asleep.add_permits(1);
+            self.wake.acquire().await.map_err(|_| Error::corrupted("closed"))?.forget();
+        }
+        Ok(())
+    }
+}
+
+fn gated(world: &World<'_>, nap: &Arc<Nap>) -> (Arc<dyn TableStore>, Arc<dyn QueueStore>) {
+    let tables = Gate::new(world.store.tables.clone(), nap.clone());
+    let queues = Gate::new(world.store.queues.clone(), nap.clone());
+    (Arc::new(tables), Arc::new(queues))
+}
+
+async fn prepared(store: &table_tests::pattern::TestStore) -> World<'_> {
+    let world = World::new(store).await;
+    for id in [1, 2] {
+        world.employees().insert(&employee(id)).await.unwrap();
+    }
+    world
+}
+
+/// A change, and what others do while its writer or worker sleeps.
+type Others = fn(&mut Employee);
+
+const OTHERS: [Others; 4] = [
+    |_| (),
+    |jones| jones.email = Some("third@contoso.com".into()),
+    |jones| jones.email = Some("e1@contoso.com".into()),
+    |jones| jones.first_name = "Jo".into(),
+];
+
+fn change(jones: &mut Employee) {
+    jones.email = Some("new@contoso.com".into());
+    jones.office = Some("South".into());
+}
+
+/// What happens while somebody sleeps: a worker takes everything that is due, and somebody else makes a change
+/// and takes the address that was left.
+async fn meanwhile(world: &World<'_>, others: Others) {
+    world.store.clock.advance(super::HIDDEN);
+    world.mover.run_due().await.unwrap();
+    world.employees().update(key(1), others).await.unwrap();
+    drop(world.employees().update(key(2), |smith| smith.email = Some("e1@contoso.com".into())).await);
+    world.store.clock.advance(super::HIDDEN);
+    world.mover.run_due().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_writer_leaves_no_index_stale() {
+    let mut naps = 0;
+    for others in OTHERS {
+        for call in 1.. {
+            let store = memory();
+            let world = prepared(&store).await;
+            let nap = Nap::before(call);
+            let (tables, queues) = gated(&world, &nap);
+            let mover = super::mover(&tables, &queues).await.unwrap();
+            let late = Indexed::<Employee>::kept_by(Table::new(tables, "Employees").unwrap(), &mover).unwrap();
+            let writing = tokio::spawn(async move { late.update(key(1), change).await });
+            let slept = nap.asleep().await;
+            if slept {
+                meanwhile(&world, others).await;
+                nap.wake();
+                naps += 1;
+            }
+            drop(writing.await.unwrap());
+            world.settle().await;
+            world.assert_consistent().await;
+            if !slept {
+                break;
+            }
+        }
+    }
+    assert!(naps > 40, "only {naps} naps");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_worker_leaves_no_index_stale() {
+    let mut naps = 0;
+    for others in OTHERS {
+        for call in 1.. {
+            let store = memory();
+            let world = prepared(&store).await;
+            // A writer that is only heard of through its message: it died right after its transaction.
+            let dead = table_core::layer::FaultOptions::default().with_death(9, table_core::layer::FaultMoment::After);
+            let plan = table_core::layer::FaultPlan::new(dead);
+            let tables: Arc<dyn TableStore> =
+                Arc::new(table_core::layer::Fault::new(store.tables.clone(), plan.clone()));
+            let mover = &world.mover;
+            let dying = Indexed::<Employee>::kept_by(Table::new(tables, "Employees").unwrap(), mover).unwrap();
+            drop(dying.update(key(1), change).await);
+            assert!(plan.is_dead());
+            store.clock.advance(super::HIDDEN);
+            let nap = Nap::before(call);
+            let (tables, queues) = gated(&world, &nap);
+            let late = super::mover(&tables, &queues).await.unwrap();
+            let working = tokio::spawn(async move { late.run_due().await });
+            let slept = nap.asleep().await;
+            if slept {
+                meanwhile(&world, others).await;
+                nap.wake();
+                naps += 1;
+            }
+            drop(working.await.unwrap());
+            world.settle().await;
+            world.assert_consistent().await;
+            if !slept {
+                break;
+            }
+        }
+    }
+    assert!(naps > 30, "only {naps} naps");
+}
+
+/// A writer that sleeps for a day before it writes its entity gives its intent up: its fence may be gone.
+#[tokio::test(start_paused = true)]
+async fn a_writer_that_is_too_late_begins_again() {
+    for call in 2..7 {
+        let store = memory();
+        let world = prepared(&store).await;
+        let nap = Nap::before(call);
+        let (tables, queues) = gated(&world, &nap);
+        let mover = super::mover(&tables, &queues).await.unwrap();
+        let late = Indexed::<Employee>::kept_by(Table::new(tables, "Employees").unwrap(), &mover).unwrap();
+        let writing = tokio::spawn(async move { late.update(key(1), change).await });
+        assert!(nap.asleep().await);
+        world.settle().await;
+        tokio::time::advance(super::GRACE).await;
+        nap.wake();
+        writing.await.unwrap().unwrap();
+        world.settle().await;
+        world.assert_consistent().await;
+        assert_eq!(world.stored().await[0].email.as_deref(), Some("new@contoso.com"), "call {call}");
+    }
+}
