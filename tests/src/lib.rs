@@ -1,5 +1,6 @@
 //! Shared helpers of the integration tests.
 
+pub mod azurite;
 pub mod crash;
 pub mod fuzzing;
 pub mod gate;
