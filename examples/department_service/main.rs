@@ -34,6 +34,7 @@ use domain::Employee;
 
 /// The employees of a company's departments over HTTP.
 #[derive(Parser, Debug)]
+#[command(name = "department_service")]
 struct Options {
     /// Where the data is: memory, embedded, or embedded:PATH.
     #[arg(long, default_value = "embedded")]

@@ -1,10 +1,23 @@
-//! The entities of the directory. Employees, reviews and the department share a partition.
+//! The entities of the directory, and their rows.
+//!
+//! | table | partition | row | what |
+//! | --- | --- | --- | --- |
+//! | `Staff` | `Sales` | `department` | the department, with a copy of its manager's name |
+//! | `Staff` | `Sales` | `empid_000223` | an employee |
+//! | `Staff` | `Sales` | `empid_000223_2014` | a review, under the key of its employee |
+//! | `Staff` | `Sales` | `email_...`, `lname_...` | copies of the employee, under other keys |
+//! | `EmployeesByEmail` | `jones223@contoso.com` | | a copy for the whole company, where an address is unique |
+//! | `Claims` | `000223` | inverted ticks | an expense claim, latest first |
+//! | `Messages` | `000223` | `20140731` | the messages of a day, a property for each hour |
 
-use table_core::{Entity, EntitySet, Versioned};
+use table_core::{Entity, EntitySet, Key, Query, Timestamp};
+use table_patterns::KeepsCopies;
 
-/// `PartitionKey` = department, `RowKey` = `empid_000223`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{department}", row = "empid_{id:06}")]
+#[index(email, row = "email_{email}", include(first_name, last_name))]
+#[index(last_name, row = "lname_{last_name}_{id:06}", include(first_name))]
+#[index(directory, table = "EmployeesByEmail", partition = "{email}", row = "", include(first_name, last_name))]
 pub(crate) struct Employee {
     pub(crate) department: String,
     pub(crate) id: u32,
@@ -15,27 +28,60 @@ pub(crate) struct Employee {
 }
 
 impl Employee {
-    pub(crate) fn full_name(&self) -> String {
-        format!("{} {}, {}, {}", self.first_name, self.last_name, self.age, self.email)
+    pub(crate) fn line(&self) -> String {
+        let Self { department, id, first_name, last_name, age, email } = self;
+        format!("{department} {id:06}  {first_name} {last_name}, {age}, {email}")
     }
 }
 
-/// `RowKey` = `review_000223_2012`: reviews of one employee stand together, by year.
 #[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(partition = "{department}", row = "review_{id:06}_{year:04}")]
+#[entity(partition = "{department}", row = "empid_{id:06}_{year:04}")]
 pub(crate) struct Review {
-    department: String,
-    id: u32,
-    year: i32,
-    rating: u8,
+    pub(crate) department: String,
+    pub(crate) id: u32,
+    pub(crate) year: u16,
+    pub(crate) rating: i32,
 }
 
-/// `RowKey` = `department`.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{name}", row = "department")]
 pub(crate) struct Department {
     pub(crate) name: String,
-    pub(crate) employee_count: u32,
+    pub(crate) manager: Option<u32>,
+    pub(crate) manager_name: Option<String>,
+}
+
+/// A department copies the name of its manager.
+impl KeepsCopies for Department {
+    type Source = Employee;
+
+    fn targets(employee: &Employee) -> Query<Self> {
+        Self::range(&employee.department).query()
+    }
+
+    fn source(&self) -> Option<Key<Employee>> {
+        self.manager.map(|id| Employee::key(&self.name, id))
+    }
+
+    fn take(&mut self, manager: Option<&Employee>) {
+        self.manager_name = manager.map(|manager| format!("{} {}", manager.first_name, manager.last_name));
+    }
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(partition = "{employee:06}", row = "{at:desc}_{number:04}")]
+pub(crate) struct Claim {
+    pub(crate) employee: u32,
+    pub(crate) at: Timestamp,
+    pub(crate) number: u32,
+    pub(crate) cents: i64,
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(partition = "{employee:06}", row = "{day:08}")]
+pub(crate) struct Messages {
+    pub(crate) employee: u32,
+    pub(crate) day: u32,
 }
 
 /// Whatever stands in a department's partition.
@@ -44,45 +90,4 @@ pub(crate) enum Staff {
     Employee(Employee),
     Review(Review),
     Department(Department),
-}
-
-const FIRST_NAMES: [&str; 8] = ["Jo", "Don", "Jun", "Ken", "Ana", "Eva", "Sam", "Lee"];
-const LAST_NAMES: [&str; 7] = ["Jones", "Hall", "Cao", "Kwok", "Smith", "Ito", "Berg"];
-
-/// Forty employees of a department.
-pub(crate) fn employees(department: &str) -> Vec<Employee> {
-    let names = FIRST_NAMES.iter().cycle().zip(LAST_NAMES.iter().cycle());
-    names
-        .zip(223..263)
-        .map(|((first, last), id)| Employee {
-            department: department.into(),
-            id,
-            first_name: (*first).into(),
-            last_name: (*last).into(),
-            age: i32::try_from(id * 7 % 45).unwrap_or(0) + 20,
-            email: format!("{}{id}@contoso.com", last.to_lowercase()),
-        })
-        .collect()
-}
-
-/// Three years of reviews of an employee.
-pub(crate) fn reviews(employee: &Employee) -> Vec<Review> {
-    let review = |year| Review {
-        department: employee.department.clone(),
-        id: employee.id,
-        year,
-        rating: u8::try_from((employee.id + 2012) % 5).unwrap_or(0) + 1,
-    };
-    (2012..2015).map(review).collect()
-}
-
-/// How many there are of each type.
-pub(crate) fn by_type(all: &[Versioned<Staff>]) -> String {
-    let count = |is: fn(&Staff) -> bool| all.iter().filter(|each| is(each)).count();
-    format!(
-        "{} employees, {} reviews, {} department",
-        count(|each| matches!(each, Staff::Employee(_))),
-        count(|each| matches!(each, Staff::Review(_))),
-        count(|each| matches!(each, Staff::Department(_))),
-    )
 }

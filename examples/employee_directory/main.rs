@@ -1,94 +1,80 @@
-//! A small employee directory on the embedded store: every access path with what it costs.
+//! A small employee directory: every access path with what it costs, and a tool to keep one.
 //!
-//! `cargo run --example employee_directory [FILE]`. Without a file it uses a temporary one.
+//! ```sh
+//! cargo run --example employee_directory                    # a company in a temporary file, and every way to reach it
+//! cargo run --example employee_directory -- --help          # the directory as a tool
+//! ```
+//!
+//! Bad input ends it with exit code 2 and a message that says what to do; any other failure with 1.
 
-#![expect(clippy::print_stdout, reason = "the report is what the program is for")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "what it prints is what it is for")]
 
+mod commands;
+mod directory;
 mod domain;
 mod report;
+mod seed;
+mod walk;
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::process::ExitCode;
 
-use futures_util::stream;
-use table_core::layer::Meter;
-use table_core::{LoadOptions, PartitionKey, Query, Table};
-use table_embedded::EmbeddedStore;
+use clap::{CommandFactory, Parser};
+use table_core::{Error, ErrorKind, Query, Result};
+use table_examples::StoreChoice;
 
-use domain::{Department, Employee, Review, Staff};
-use report::Report;
+use directory::Directory;
+use domain::Department;
 
-type AnyError = Box<dyn std::error::Error>;
+/// Employees, departments, reviews and expense claims, on any store.
+///
+/// Without a command it fills the store, unless it holds a company, and walks every access path.
+#[derive(Parser, Debug)]
+#[command(name = "employee_directory")]
+struct Options {
+    /// Where the data is: memory, embedded, or embedded:PATH.
+    #[arg(long, global = true, default_value = "embedded")]
+    store: StoreChoice,
+    #[command(subcommand)]
+    command: Option<commands::Command>,
+}
 
 #[tokio::main]
-async fn main() -> Result<(), AnyError> {
-    let temporary = tempfile::tempdir()?;
-    let path = std::env::args_os().nth(1).map_or_else(|| temporary.path().join("employees.redb"), PathBuf::from);
-    let meter = Meter::new(EmbeddedStore::open(&path)?);
-    let table = Table::new(Arc::new(meter.clone()), "Employees")?;
-    if table.create_if_missing().await? {
-        seed(&table).await?;
+async fn main() -> ExitCode {
+    let options = Options::parse();
+    if options.command.is_some() && !options.store.is_kept() {
+        let message = "say where the directory is kept, as in `--store embedded:company.redb`";
+        Options::command().error(clap::error::ErrorKind::MissingRequiredArgument, message).exit();
     }
-    walk(&table, &Report::new(&meter)).await
-}
-
-/// Two departments with their employees and reviews, in as few transactions as the service allows.
-async fn seed(table: &Table) -> Result<(), AnyError> {
-    for name in ["Sales", "Marketing"] {
-        let employees = domain::employees(name);
-        table.insert(&Department { name: name.into(), employee_count: employees.len().try_into()? }).await?;
-        let reviews: Vec<Review> = employees.iter().flat_map(domain::reviews).collect();
-        table.load(stream::iter(employees), LoadOptions::default()).await?;
-        table.load(stream::iter(reviews), LoadOptions::default()).await?;
+    match run(options).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("employee_directory: {}: {}", error.kind(), error.message());
+            ExitCode::from(if is_bad_input(&error) { 2 } else { 1 })
+        }
     }
-    Ok(())
 }
 
-/// Each way to reach an entity, from the cheapest to the dearest.
-async fn walk(table: &Table, report: &Report<'_>) -> Result<(), AnyError> {
-    Report::header();
-
-    let jo = table.require(Employee::key("Sales", 223));
-    let mut jo = report.call("point", r#"Employee::key("Sales", 223)"#, jo, |jo| jo.full_name()).await?;
-
-    jo.age += 1;
-    report
-        .call("write", "replace what was read", table.replace(&mut jo), |()| "conditional on its version".into())
-        .await?;
-    let patch = Employee::patch(Employee::key("Sales", 224)).age(30);
-    report.call("write", "patch one field", table.patch(patch), |_| "a merge of Age".into()).await?;
-
-    let query = Employee::range("Sales").id_range(220..230);
-    let class = query.explain()?.class();
-    report.call(class, r#"range("Sales").id_range(220..230)"#, table.all(query), counted("employees")).await?;
-
-    let query = Employee::range("Sales").query().filter(Employee::AGE.ge(60));
-    let class = query.explain()?.class();
-    report.call(class, r#"range("Sales"), AGE.ge(60)"#, table.all(query), counted("employees")).await?;
-
-    let query = Review::range("Sales").id(223).year_range(2012..=2013);
-    let class = query.explain()?.class();
-    report.call(class, "reviews of one employee, two years", table.all(query), counted("reviews")).await?;
-
-    let either = Employee::ID.eq(223) | Employee::ID.eq(240);
-    let query = Query::<Employee>::all().filter(Employee::DEPARTMENT.eq("Sales") & either);
-    let class = query.explain()?.class();
-    report.call(class, "id 223 or 240", table.all(query), counted("employees")).await?;
-
-    let query = Query::<Staff>::partition(&PartitionKey::new("Marketing")?).allow_scan();
-    let class = query.explain()?.class();
-    report.call(class, "all of Marketing, by type", table.all(query), |all| domain::by_type(all)).await?;
-
-    let query = Query::<Employee>::all().filter(Employee::LAST_NAME.eq("Jones"));
-    let refused = table.all(query.clone()).await.err().ok_or("a scan must be refused")?;
-    Report::line("refused", "last name Jones, anywhere", &refused.kind().to_string());
-    let class = query.explain()?.class();
-    report.call(class, "the same with allow_scan()", table.all(query.allow_scan()), counted("employees")).await?;
-    Report::footer();
-    Ok(())
+async fn run(options: Options) -> Result<()> {
+    let store = options.store.open()?;
+    let directory = Directory::open(&store).await?;
+    if let Some(command) = options.command {
+        return commands::run(&directory, command).await;
+    }
+    let somebody = Query::<Department>::all().allow_scan().top(1);
+    if directory.staff.all(somebody).await?.is_empty() {
+        seed::seed(&directory).await?;
+    }
+    walk::walk(&directory).await
 }
 
-/// Says how many were found.
-fn counted<T>(what: &'static str) -> impl Fn(&Vec<T>) -> String {
-    move |found| format!("{} {what}", found.len())
+/// Whether the user can mend it by asking for something else.
+fn is_bad_input(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound
+            | ErrorKind::AlreadyExists
+            | ErrorKind::InvalidKey
+            | ErrorKind::InvalidValue
+            | ErrorKind::LimitExceeded
+    )
 }

@@ -1,28 +1,34 @@
 //! A table of calls: what was called, what it found, what it cost.
 
 use std::fmt::Display;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use table_core::layer::Meter;
-use table_embedded::EmbeddedStore;
+use table_core::{Result, TableStore};
 
 /// Prints a line for each call.
 pub(crate) struct Report<'m> {
-    meter: &'m Meter<EmbeddedStore>,
+    meter: &'m Meter<Arc<dyn TableStore>>,
 }
 
 impl<'m> Report<'m> {
-    pub(crate) const fn new(meter: &'m Meter<EmbeddedStore>) -> Self {
+    pub(crate) const fn new(meter: &'m Meter<Arc<dyn TableStore>>) -> Self {
         Self { meter }
     }
 
     pub(crate) fn header() {
-        println!("{:<14} {:<36} {:<44} {:>5} {:>9}", "cost", "call", "found", "calls", "time");
-        Self::footer();
+        println!("{:<13} {:<45} {:<43} {:>12} {:>9}", "cost", "call", "found", "transactions", "time");
+        Self::rule();
     }
 
-    pub(crate) fn footer() {
-        println!("{}", "─".repeat(112));
+    pub(crate) fn rule() {
+        println!("{}", "─".repeat(126));
+    }
+
+    /// Says what the next calls have in common.
+    pub(crate) fn heading(text: &str) {
+        println!("\n{text}");
     }
 
     /// Waits for a call and prints what came of it.
@@ -30,18 +36,26 @@ impl<'m> Report<'m> {
         &self,
         cost: impl Display,
         call: &str,
-        work: impl Future<Output = table_core::Result<T>>,
+        work: impl Future<Output = Result<T>>,
         found: impl Fn(&T) -> String,
-    ) -> table_core::Result<T> {
+    ) -> Result<T> {
         let (before, began) = (self.meter.report(), Instant::now());
         let result = work.await?;
-        let (time, calls) = (began.elapsed(), (self.meter.report() - before).total().transactions);
-        println!("{:<14} {call:<36} {:<44} {calls:>5} {:>6} µs", cost.to_string(), found(&result), time.as_micros());
+        let (time, cost) = (shown(began.elapsed()), cost.to_string());
+        let transactions = (self.meter.report() - before).total().transactions;
+        println!("{cost:<13} {call:<45} {:<43} {transactions:>12} {time:>9}", found(&result));
         Ok(result)
     }
 
     /// Prints what made no call.
     pub(crate) fn line(cost: &str, call: &str, found: &str) {
-        println!("{cost:<14} {call:<36} {found:<44} {:>5}", 0);
+        println!("{cost:<13} {call:<45} {found:<43} {:>12}", 0);
+    }
+}
+
+fn shown(time: Duration) -> String {
+    match time.as_micros() {
+        short @ 0..10_000 => format!("{short} µs"),
+        _ => format!("{} ms", time.as_millis()),
     }
 }
