@@ -90,7 +90,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} passed, {} failed", self.store, self.passed(), self.failed())?;
         if self.deviated() > 0 {
-            write!(f, ", {} known deviations", self.deviated())?;
+            write!(f, " ({} deviations)", self.deviated())?;
         }
         if self.not_applicable() > 0 {
             write!(f, ", {} not applicable", self.not_applicable())?;

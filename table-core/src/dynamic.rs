@@ -5,7 +5,7 @@ use crate::etag::ETag;
 use crate::keys::EntityKey;
 use crate::names::PropertyName;
 use crate::timestamp::Timestamp;
-use crate::value::Value;
+use crate::value::{Value, utf16_units};
 
 /// Properties up to which each name is looked at.
 const FEW: usize = 16;
@@ -52,6 +52,7 @@ impl Properties {
         self.0.binary_search_by(|(each, _)| each.as_str().cmp(name))
     }
 
+    #[inline]
     fn position(&self, name: &str) -> Option<usize> {
         // Names of different lengths differ at a glance, so looking at a few is faster than searching.
         if self.0.len() <= FEW {
@@ -68,6 +69,7 @@ impl Properties {
     }
 
     /// Sets a property, and gives its old value back.
+    #[inline]
     pub fn insert(&mut self, name: PropertyName, value: Value) -> Option<Value> {
         // Stores and the derive write names in order, so the end is the usual place.
         if self.0.last().is_none_or(|(last, _)| *last < name) {
@@ -95,6 +97,7 @@ impl Properties {
     }
 
     /// Takes all properties out, by name.
+    #[inline]
     pub fn drain(&mut self) -> impl ExactSizeIterator<Item = (PropertyName, Value)> {
         self.0.drain(..)
     }
@@ -194,13 +197,11 @@ impl DynamicEntity {
     /// The bytes that the service counts for this entity, strings as UTF-16.
     #[must_use]
     pub fn counted_bytes(&self) -> usize {
-        use crate::value::utf16_units;
-        let keys = (utf16_units(self.key.partition.as_str()) + utf16_units(self.key.row.as_str())) * 2;
         let properties: usize = self
             .properties
             .iter()
             .map(|(name, value)| 8 + utf16_units(name.as_str()) * 2 + value.counted_bytes())
             .sum();
-        4 + keys + properties
+        4 + self.key.counted_bytes() + properties
     }
 }

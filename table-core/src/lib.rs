@@ -123,7 +123,7 @@ pub use patch::{Patch, PatchTarget};
 pub use property::Property;
 pub use query::Query;
 pub use store::{QueueStore, TableStore};
-pub use table::{LoadMode, LoadOptions, LoadProgress, Table, TableTransaction};
+pub use table::{LoadMode, LoadOptions, LoadProgress, LoadUnit, Table, TableTransaction};
 pub use timestamp::Timestamp;
 pub use value::{EdmType, Value};
 pub use versioned::Versioned;

@@ -102,6 +102,7 @@ impl Action {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operation {
     action: Action,
+    bytes: usize,
 }
 
 impl Operation {
@@ -111,10 +112,12 @@ impl Operation {
     /// [`LimitExceeded`](crate::ErrorKind::LimitExceeded) or
     /// [`InvalidValue`](crate::ErrorKind::InvalidValue), naming limit, entity and property.
     pub fn new(action: Action) -> Result<Self> {
-        if let Some(entity) = action.entity() {
-            check_entity(entity).map_err(|error| error.with_operation(action.name()).with_key(entity.key.clone()))?;
-        }
-        Ok(Self { action })
+        let bytes = match action.entity() {
+            Some(entity) => check_entity(entity)
+                .map_err(|error| error.with_operation(action.name()).with_key(entity.key.clone()))?,
+            None => action.key().counted_bytes(),
+        };
+        Ok(Self { action, bytes })
     }
 
     /// What the write does.
@@ -143,11 +146,8 @@ impl Operation {
 
     /// The bytes that the service counts for this write.
     #[must_use]
-    pub fn counted_bytes(&self) -> usize {
-        self.action.entity().map_or_else(
-            || (utf16_units(self.key().partition.as_str()) + utf16_units(self.key().row.as_str())) * 2,
-            DynamicEntity::counted_bytes,
-        )
+    pub const fn counted_bytes(&self) -> usize {
+        self.bytes
     }
 }
 
@@ -157,11 +157,12 @@ impl DynamicEntity {
     /// # Errors
     /// As [`Operation::new`].
     pub fn check_limits(&self) -> Result<()> {
-        check_entity(self)
+        check_entity(self).map(|_| ())
     }
 }
 
-fn check_entity(entity: &DynamicEntity) -> Result<()> {
+/// The bytes that the service counts for an entity that keeps all limits.
+fn check_entity(entity: &DynamicEntity) -> Result<usize> {
     let count = entity.properties.len();
     if count > limits::ENTITY_PROPERTIES {
         return Err(Error::limit_exceeded(format!(
@@ -179,7 +180,7 @@ fn check_entity(entity: &DynamicEntity) -> Result<()> {
             limits::ENTITY_BYTES
         )));
     }
-    Ok(())
+    Ok(bytes)
 }
 
 fn check_value(value: &Value) -> Result<()> {

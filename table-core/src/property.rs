@@ -45,11 +45,13 @@ pub trait Property: Sized {
 }
 
 /// A stored value whose type is not the field's.
+#[cold]
 #[must_use]
 pub(crate) fn wrong_type(expected: EdmType, found: &Value) -> Error {
     Error::corrupted(format!("the stored value is an {}, where the field needs an {expected}", found.edm_type()))
 }
 
+#[cold]
 fn out_of_range(type_name: &str) -> Error {
     Error::corrupted(format!("the stored number does not fit the field's type {type_name}"))
 }
@@ -59,6 +61,7 @@ macro_rules! integer_property {
         $(impl Property for $type {
             const EDM: EdmType = EdmType::$edm;
 
+            #[inline]
             fn to_value(&self) -> Result<Option<Value>> {
                 <$wire>::try_from(*self).map(|number| Some(Value::$edm(number))).map_err(|_| {
                     Error::invalid_value(
@@ -67,6 +70,7 @@ macro_rules! integer_property {
                 })
             }
 
+            #[inline]
             fn from_value(value: Value) -> Result<Self> {
                 match value {
                     Value::Int32(number) => Self::try_from(number).map_err(|_| out_of_range(stringify!($type))),
@@ -92,10 +96,12 @@ integer_property! {
 impl Property for f64 {
     const EDM: EdmType = EdmType::Double;
 
+    #[inline]
     fn to_value(&self) -> Result<Option<Value>> {
         Ok(Some(Value::Double(*self)))
     }
 
+    #[inline]
     fn from_value(value: Value) -> Result<Self> {
         match value {
             Value::Double(number) => Ok(number),
@@ -108,10 +114,12 @@ impl Property for f64 {
 impl Property for f32 {
     const EDM: EdmType = EdmType::Double;
 
+    #[inline]
     fn to_value(&self) -> Result<Option<Value>> {
         Ok(Some(Value::Double(f64::from(*self))))
     }
 
+    #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "what does not come back exactly is refused")]
     fn from_value(value: Value) -> Result<Self> {
         let wide = f64::from_value(value)?;
@@ -129,10 +137,12 @@ macro_rules! plain_property {
         $(impl Property for $type {
             const EDM: EdmType = EdmType::$edm;
 
+            #[inline]
             fn to_value(&self) -> Result<Option<Value>> {
                 Ok(Some(Value::$edm(self.clone())))
             }
 
+            #[inline]
             fn from_value(value: Value) -> Result<Self> {
                 match value {
                     Value::$edm(inner) => Ok(inner),
@@ -154,10 +164,12 @@ plain_property! {
 impl Property for Vec<u8> {
     const EDM: EdmType = EdmType::Binary;
 
+    #[inline]
     fn to_value(&self) -> Result<Option<Value>> {
         Ok(Some(Value::Binary(Bytes::copy_from_slice(self))))
     }
 
+    #[inline]
     fn from_value(value: Value) -> Result<Self> {
         Bytes::from_value(value).map(Self::from)
     }
@@ -167,10 +179,12 @@ impl Property for Vec<u8> {
 impl Property for OffsetDateTime {
     const EDM: EdmType = EdmType::DateTime;
 
+    #[inline]
     fn to_value(&self) -> Result<Option<Value>> {
         Timestamp::try_from(*self).map(|at| Some(Value::DateTime(at)))
     }
 
+    #[inline]
     fn from_value(value: Value) -> Result<Self> {
         Timestamp::from_value(value).map(Self::from)
     }
@@ -205,10 +219,12 @@ mod with_chrono {
     impl Property for DateTime<Utc> {
         const EDM: EdmType = EdmType::DateTime;
 
+        #[inline]
         fn to_value(&self) -> Result<Option<Value>> {
             Timestamp::try_from(*self).map(|at| Some(Value::DateTime(at)))
         }
 
+        #[inline]
         fn from_value(value: Value) -> Result<Self> {
             Timestamp::from_value(value).map(Self::from)
         }
@@ -219,10 +235,12 @@ mod with_chrono {
 impl<T: Property> Property for Option<T> {
     const EDM: EdmType = T::EDM;
 
+    #[inline]
     fn to_value(&self) -> Result<Option<Value>> {
         self.as_ref().map_or(Ok(None), T::to_value)
     }
 
+    #[inline]
     fn from_value(value: Value) -> Result<Self> {
         T::from_value(value).map(Some)
     }

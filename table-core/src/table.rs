@@ -4,7 +4,7 @@ mod load;
 mod transaction;
 mod write;
 
-pub use load::{LoadMode, LoadOptions, LoadProgress};
+pub use load::{LoadMode, LoadOptions, LoadProgress, LoadUnit};
 pub use transaction::TableTransaction;
 
 use std::sync::Arc;

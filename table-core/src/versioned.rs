@@ -29,6 +29,7 @@ impl<T> Versioned<T> {
     /// # Errors
     /// [`Corrupted`](crate::ErrorKind::Corrupted) where the row carries no ETag, so that it was
     /// not read from a store.
+    #[inline]
     pub fn from_read(value: T, row: DynamicEntity, index_keys: Vec<IndexKey>) -> Result<Self> {
         let Some(etag) = row.etag else {
             return Err(Error::corrupted("the row has no ETag, so it was not read from a store").with_key(row.key));

@@ -7,10 +7,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use redb::{Builder, Database, ReadableDatabase, ReadableTable, ReadableTableMetadata};
 use table_core::store::kit::Stamps;
 use table_core::{Error, ErrorKind, PropertyName, QueueName, Result, TableName, Timestamp};
-use tokio::sync::RwLock as AsyncRwLock;
+use tokio::sync::{OwnedRwLockWriteGuard, RwLock as AsyncRwLock};
 
 use crate::backend::{Storage, Watched};
 use crate::error::StorageFailure;
+use crate::exclusive::lock_alone;
 use crate::format::catalog::{self, QueueTables};
 use crate::format::names::Names;
 use crate::options::EmbeddedOptions;
@@ -133,9 +134,16 @@ impl Engine {
         Ok(())
     }
 
+    /// The file for one caller alone, after a bounded wait for its readers, on a thread that may
+    /// block.
+    pub(crate) fn alone(&self, wanted: impl Fn() -> bool) -> Result<OwnedRwLockWriteGuard<Option<Database>>> {
+        lock_alone(&self.database, self.options.maintenance_wait, wanted)
+            .ok_or_else(|| Error::new(ErrorKind::Busy, "readers still use the file; try again when they are done"))
+    }
+
     /// Opens the file anew after an I/O error. Readers that are under way finish first.
     pub(crate) fn reopen(&self) -> Result<()> {
-        let mut slot = self.database.blocking_write();
+        let mut slot = self.alone(|| true)?;
         self.reopen_in(&mut slot)
     }
 

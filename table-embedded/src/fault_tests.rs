@@ -295,7 +295,9 @@ async fn maintenance_beside_a_reader_is_busy() {
     let reader = Arc::clone(&store.engine().database).read_owned().await;
     assert_eq!(store.compact().await.unwrap_err().kind(), ErrorKind::Busy);
     assert_eq!(store.check(|_| ()).await.unwrap_err().kind(), ErrorKind::Busy);
+    assert_eq!(store.reopen().await.unwrap_err().kind(), ErrorKind::Busy);
     drop(reader);
     store.compact().await.unwrap();
     store.check(|_| ()).await.unwrap();
+    store.reopen().await.unwrap();
 }

@@ -1,19 +1,17 @@
 //! Backup, compaction and check.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition};
-use table_core::{Error, ErrorKind, Result, SortKey};
+use table_core::{Error, Result, SortKey};
 
 use crate::engine::{Engine, closed};
 use crate::error::StorageFailure;
-use crate::exclusive::lock_alone;
 use crate::format::catalog::{self, QueueTables};
 use crate::format::message::StoredMessage;
 use crate::format::names::Names;
 use crate::format::row::RowRef;
-use crate::store::{EmbeddedStore, on_blocking_thread};
+use crate::store::EmbeddedStore;
 
 /// Entries that a backup writes before it commits, so that it does not gather the file in memory.
 const BACKUP_BATCH: usize = 10_000;
@@ -53,7 +51,7 @@ impl EmbeddedStore {
     /// Writes a consistent snapshot of everything to a new file, while reads and writes go on.
     ///
     /// # Errors
-    /// [`AlreadyExists`](ErrorKind::AlreadyExists) where there is a file of that name, which is left as it is.
+    /// [`AlreadyExists`](table_core::ErrorKind::AlreadyExists) where there is a file of that name, which is left as it is.
     pub async fn backup(&self, to: impl AsRef<Path>) -> Result<()> {
         let to = to.as_ref().to_owned();
         self.read_long(move |_, database| {
@@ -68,7 +66,7 @@ impl EmbeddedStore {
     /// It needs the file for itself: it waits for readers for as long as the options say.
     ///
     /// # Errors
-    /// [`Busy`](ErrorKind::Busy) where readers take longer.
+    /// [`Busy`](table_core::ErrorKind::Busy) where readers take longer.
     pub async fn compact(&self) -> Result<CompactReport> {
         self.alone("compact", |engine, database| {
             let bytes_before = engine.file_bytes()?;
@@ -84,8 +82,8 @@ impl EmbeddedStore {
     /// It needs the file for itself: it waits for readers for as long as the options say.
     ///
     /// # Errors
-    /// [`Corrupted`](ErrorKind::Corrupted) for what is damaged beyond repair,
-    /// [`Busy`](ErrorKind::Busy) where readers take longer.
+    /// [`Corrupted`](table_core::ErrorKind::Corrupted) for what is damaged beyond repair,
+    /// [`Busy`](table_core::ErrorKind::Busy) where readers take longer.
     pub async fn check(&self, progress: impl Fn(CheckProgress) + Send + 'static) -> Result<CheckReport> {
         self.alone("check", move |engine, database| {
             let sound = database.check_integrity().map_err(StorageFailure::from)?;
@@ -102,23 +100,13 @@ impl EmbeddedStore {
         operation: &'static str,
         work: impl FnOnce(&Engine, &mut Database) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let engine = Arc::clone(self.engine());
-        engine.check_sync()?;
-        // Dropped with this future: a caller that went away no longer wants the file.
-        let caller = Arc::new(());
-        let waiting = Arc::downgrade(&caller);
-        let done = on_blocking_thread(move || {
-            let wanted = || waiting.strong_count() > 0;
-            let Some(mut slot) = lock_alone(&engine.database, engine.options.maintenance_wait, wanted) else {
-                return Err(Error::new(ErrorKind::Busy, "readers still use the file; try again when they are done"));
-            };
-            engine.ensure_open(&mut slot)?;
+        self.engine().check_sync()?;
+        let done = self.with_file_alone(|engine, slot| {
+            engine.ensure_open(slot)?;
             engine.forget_snapshot();
-            work(&engine, slot.as_mut().ok_or_else(closed)?)
-        })
-        .await;
-        drop(caller);
-        done.map_err(|error| error.with_operation(operation))
+            work(engine, slot.as_mut().ok_or_else(closed)?)
+        });
+        done.await.map_err(|error| error.with_operation(operation))
     }
 }
 

@@ -104,8 +104,8 @@ impl EmbeddedOptions {
         self
     }
 
-    /// How long [`compact`](EmbeddedStore::compact) and [`check`](EmbeddedStore::check) wait for
-    /// readers to finish.
+    /// How long [`compact`](EmbeddedStore::compact), [`check`](EmbeddedStore::check) and
+    /// [`reopen`](EmbeddedStore::reopen) wait for readers to finish.
     #[must_use]
     pub const fn with_maintenance_wait(mut self, wait: Duration) -> Self {
         self.maintenance_wait = wait;

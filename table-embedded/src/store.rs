@@ -89,12 +89,32 @@ impl EmbeddedStore {
 
     /// Opens the file anew after a sync failed. What was acknowledged before may be gone.
     ///
+    /// It needs the file for itself: it waits for readers for as long as the options say.
+    ///
     /// # Errors
-    /// As [`EmbeddedStore::open`].
+    /// [`Busy`](table_core::ErrorKind::Busy) where readers take longer, and as
+    /// [`EmbeddedStore::open`].
     pub async fn reopen(&self) -> Result<()> {
+        let reopened = self.with_file_alone(Engine::reopen_in);
+        reopened.await.map_err(|error| error.with_operation("reopen"))
+    }
+
+    /// Does something with the file alone, on a thread that may block, after a bounded wait.
+    pub(crate) async fn with_file_alone<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Engine, &mut Option<Database>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let engine = Arc::clone(self.engine());
-        let mut slot = Arc::clone(&engine.database).write_owned().await;
-        on_blocking_thread(move || engine.reopen_in(&mut slot)).await
+        // Dropped with this future: a caller that went away no longer wants the file.
+        let caller = Arc::new(());
+        let waiting = Arc::downgrade(&caller);
+        let done = on_blocking_thread(move || {
+            let mut slot = engine.alone(|| waiting.strong_count() > 0)?;
+            work(&engine, &mut slot)
+        });
+        let done = done.await;
+        drop(caller);
+        done
     }
 
     /// The open file. One that an I/O error has closed is opened first.
@@ -129,11 +149,21 @@ impl EmbeddedStore {
         on_blocking_thread(move || look(&engine, slot.as_ref().ok_or_else(closed)?)).await
     }
 
+    /// Does a write that brings next to no bytes along.
     async fn submit<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Group<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T> {
-        self.inner.writer.submit(work).await
+        self.submit_bytes(0, work).await
+    }
+
+    /// Does a write that brings so many bytes along.
+    async fn submit_bytes<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce(&mut Group<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T> {
+        self.inner.writer.submit(bytes, work).await
     }
 }
 
@@ -200,8 +230,9 @@ impl TableStore for EmbeddedStore {
         let name = operation.name();
         let key = operation.key().clone();
         let to = table.clone();
-        let written =
-            self.submit(move |group| group.write_rows(&to, vec![operation], name).map_err(|(_, failure)| failure));
+        let written = self.submit_bytes(operation.counted_bytes(), move |group| {
+            group.write_rows(&to, vec![operation], name).map_err(|(_, failure)| failure)
+        });
         let located = |error: Error| error.with_operation(name).with_table(table.as_str()).with_key(key);
         let mut written = written.await.map_err(located)?;
         written.pop().ok_or_else(|| Error::corrupted("a write gave no answer"))
@@ -209,7 +240,8 @@ impl TableStore for EmbeddedStore {
 
     async fn transact(&self, table: &TableName, transaction: Transaction) -> Result<Vec<Written>> {
         let to = table.clone();
-        let written = self.submit(move |group| {
+        let bytes = transaction.operations().iter().map(Operation::counted_bytes).sum();
+        let written = self.submit_bytes(bytes, move |group| {
             let written = group.write_rows(&to, transaction.into_operations(), "transact");
             written.map_err(|(index, failure)| match failure {
                 Failure::Refused(error) if error.key().is_some() => error.with_operation_index(index).into(),
@@ -235,13 +267,20 @@ impl QueueStore for EmbeddedStore {
     async fn send(&self, queue: &QueueName, body: Bytes, options: SendOptions) -> Result<MessageReceipt> {
         options.check(&body).map_err(locate("send", queue))?;
         let to = queue.clone();
-        self.submit(move |group| group.send(&to, body, options)).await.map_err(locate("send", queue))
+        let sent = self.submit_bytes(body.len(), move |group| group.send(&to, body, options));
+        sent.await.map_err(locate("send", queue))
     }
 
     async fn receive(&self, queue: &QueueName, options: ReceiveOptions) -> Result<Vec<Message>> {
         options.check().map_err(locate("receive", queue))?;
-        let from = queue.clone();
-        self.submit(move |group| group.receive(&from, options)).await.map_err(locate("receive", queue))
+        loop {
+            let from = queue.clone();
+            let received = self.submit(move |group| group.receive(&from, options)).await;
+            // Only expired messages were met. Each turn removes some, and others write in between.
+            if let Some(messages) = received.map_err(locate("receive", queue))? {
+                return Ok(messages);
+            }
+        }
     }
 
     async fn update_message(
@@ -254,7 +293,9 @@ impl QueueStore for EmbeddedStore {
         let located = locate("update_message", queue);
         check_visibility(visibility).and_then(|()| body.as_ref().map_or(Ok(()), check_body)).map_err(&located)?;
         let (from, receipt) = (queue.clone(), receipt.clone());
-        self.submit(move |group| group.update_message(&from, &receipt, visibility, body)).await.map_err(located)
+        let bytes = body.as_ref().map_or(0, Bytes::len);
+        let updated = self.submit_bytes(bytes, move |group| group.update_message(&from, &receipt, visibility, body));
+        updated.await.map_err(located)
     }
 
     async fn delete_message(&self, queue: &QueueName, receipt: &MessageReceipt) -> Result<()> {

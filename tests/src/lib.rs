@@ -1,5 +1,6 @@
 //! Shared helpers of the integration tests.
 
+pub mod azurite;
 pub mod crash;
 pub mod fuzzing;
 pub mod gate;
@@ -11,4 +12,10 @@ pub mod stores;
 mod documents {
     #[doc = include_str!("../../README.md")]
     struct Readme;
+
+    #[doc = include_str!("../../docs/testing-your-application.md")]
+    struct TestingYourApplication;
+
+    #[doc = include_str!("../../docs/troubleshooting.md")]
+    struct Troubleshooting;
 }

@@ -11,10 +11,12 @@ use table_core::{ManualClock, MemoryStore, QueueStore, TableStore, Timestamp};
 use table_embedded::{EmbeddedOptions, EmbeddedStore};
 use tempfile::TempDir;
 
-/// A harness of each store.
+use crate::azurite;
+
+/// A harness of each store; of Azurite where it runs.
 #[must_use]
 pub fn all() -> Vec<Harness> {
-    vec![
+    let ours = vec![
         memory(),
         memory_boxed(),
         memory_shared(),
@@ -26,7 +28,8 @@ pub fn all() -> Vec<Harness> {
         memory_behind_all_layers(),
         embedded(),
         embedded_behind_all_layers(),
-    ]
+    ];
+    ours.into_iter().chain(azurite::harness()).collect()
 }
 
 /// A fresh memory store and the clock that it reads.

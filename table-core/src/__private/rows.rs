@@ -15,6 +15,7 @@ use crate::value::{EdmType, Value};
 use crate::versioned::Versioned;
 
 /// Writes a property.
+#[inline]
 pub fn write<T: Property>(properties: &mut Properties, name: &'static str, value: &T) -> Result<()> {
     if let Some(value) = value.to_value().map_err(|error| error.with_property(name))? {
         properties.insert(PropertyName::checked(name), value);
@@ -59,6 +60,7 @@ pub(super) fn lacking() -> Error {
 }
 
 /// Reads a property.
+#[inline]
 pub fn read<T: Property>(name: &'static str, value: Option<Value>) -> Result<T> {
     match value {
         Some(value) => T::from_value(value),
@@ -68,6 +70,7 @@ pub fn read<T: Property>(name: &'static str, value: Option<Value>) -> Result<T> 
 }
 
 /// Reads a property that may be absent.
+#[inline]
 pub fn read_or<T: Property>(name: &'static str, value: Option<Value>, default: impl FnOnce() -> T) -> Result<T> {
     value.map_or_else(|| Ok(default()), T::from_value).map_err(|error| error.with_property(name))
 }
@@ -119,6 +122,7 @@ impl Flat {
 }
 
 /// Refuses a row that a newer program wrote.
+#[inline]
 pub fn check_version(schema: &Schema, row: &DynamicEntity) -> Result<()> {
     let version = Schema::version_of(row);
     if version <= schema.version {
@@ -132,6 +136,7 @@ pub fn check_version(schema: &Schema, row: &DynamicEntity) -> Result<()> {
 }
 
 /// Reads an entity, with the keys of its index copies.
+#[inline]
 pub fn read_entity<E: Entity>(
     row: DynamicEntity,
     read: impl FnOnce(&EntityKey, &mut Properties) -> Result<E>,
@@ -148,6 +153,7 @@ pub fn read_entity<E: Entity>(
 }
 
 /// Reads a row that has no index copies of its own.
+#[inline]
 pub fn read_row<R>(
     row: DynamicEntity,
     read: impl FnOnce(&EntityKey, &mut Properties) -> Result<R>,
@@ -156,6 +162,7 @@ pub fn read_row<R>(
     Versioned::from_read(value, row, Vec::new())
 }
 
+#[inline]
 fn read_value<R>(
     mut row: DynamicEntity,
     read: impl FnOnce(&EntityKey, &mut Properties) -> Result<R>,

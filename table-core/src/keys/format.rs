@@ -121,6 +121,7 @@ impl PartFormat {
     }
 
     /// Writes a value.
+    #[inline]
     pub(super) fn push(self, out: &mut SmolStrBuilder, value: &KeyValue<'_>) -> Result<()> {
         match (self, value) {
             (Self::Unsigned { width }, KeyValue::Unsigned(number)) => number::push_padded(out, *number, width),
@@ -159,6 +160,7 @@ impl PartFormat {
     }
 
     /// Writes a text, and says whether it ends where a guard is needed.
+    #[inline]
     pub(super) fn push_text(self, out: &mut SmolStrBuilder, text: &str) -> Result<Guard> {
         let Self::Text { terminator } = self else {
             return Err(Error::invalid_key("only a text in a key has a prefix"));
@@ -167,6 +169,7 @@ impl PartFormat {
     }
 
     /// Takes a value off the front. Only what [`PartFormat::push`] writes is taken.
+    #[inline]
     pub(super) fn take(self, text: &str) -> Option<(KeyValue<'_>, &str)> {
         match self {
             Self::Unsigned { width } => {

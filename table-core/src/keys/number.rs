@@ -9,6 +9,7 @@ const MAX_DIGITS: usize = 20;
 const ZEROS: &str = "00000000000000000000";
 
 /// Writes a number with leading zeros.
+#[inline]
 pub(super) fn push_padded(out: &mut SmolStrBuilder, number: u64, width: u8) -> Result<()> {
     let mut buffer = [b'0'; MAX_DIGITS];
     let mut rest = number;
@@ -40,6 +41,7 @@ pub(super) fn push_padded(out: &mut SmolStrBuilder, number: u64, width: u8) -> R
 }
 
 /// Takes `width` digits off the front.
+#[inline]
 pub(super) fn take_padded(text: &str, width: u8) -> Option<(u64, &str)> {
     let (digits, rest) = text.split_at_checked(usize::from(width))?;
     let mut number: u64 = 0;

@@ -104,6 +104,7 @@ pub trait KeyPart: Sized {
     fn from_key(value: KeyValue<'_>) -> Result<Self>;
 }
 
+#[cold]
 fn mismatch(expected: &str) -> Error {
     Error::corrupted(format!("the key does not hold {expected} where its template says so"))
 }
@@ -113,10 +114,12 @@ macro_rules! unsigned_part {
         $(impl KeyPart for $type {
             const KIND: PartKind = PartKind::Unsigned { digits: $digits };
 
+            #[inline]
             fn to_key(&self) -> Result<KeyValue<'_>> {
                 Ok(KeyValue::Unsigned(u64::from(*self)))
             }
 
+            #[inline]
             fn from_key(value: KeyValue<'_>) -> Result<Self> {
                 match value {
                     KeyValue::Unsigned(number) => Self::try_from(number).ok(),
@@ -135,10 +138,12 @@ macro_rules! signed_part {
         $(impl KeyPart for $type {
             const KIND: PartKind = PartKind::Signed { digits: $digits };
 
+            #[inline]
             fn to_key(&self) -> Result<KeyValue<'_>> {
                 Ok(KeyValue::Signed(i64::from(*self)))
             }
 
+            #[inline]
             fn from_key(value: KeyValue<'_>) -> Result<Self> {
                 match value {
                     KeyValue::Signed(number) => Self::try_from(number).ok(),
@@ -155,10 +160,12 @@ signed_part! { i8, 3; i16, 5; i32, 10; i64, 19; }
 impl KeyPart for f64 {
     const KIND: PartKind = PartKind::Float64;
 
+    #[inline]
     fn to_key(&self) -> Result<KeyValue<'_>> {
         Ok(KeyValue::Float(*self))
     }
 
+    #[inline]
     fn from_key(value: KeyValue<'_>) -> Result<Self> {
         match value {
             KeyValue::Float(number) => Ok(number),
@@ -170,10 +177,12 @@ impl KeyPart for f64 {
 impl KeyPart for f32 {
     const KIND: PartKind = PartKind::Float32;
 
+    #[inline]
     fn to_key(&self) -> Result<KeyValue<'_>> {
         Ok(KeyValue::Float(f64::from(*self)))
     }
 
+    #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the form for f32 holds nothing wider")]
     fn from_key(value: KeyValue<'_>) -> Result<Self> {
         match value {
@@ -186,10 +195,12 @@ impl KeyPart for f32 {
 impl KeyPart for bool {
     const KIND: PartKind = PartKind::Bool;
 
+    #[inline]
     fn to_key(&self) -> Result<KeyValue<'_>> {
         Ok(KeyValue::Bool(*self))
     }
 
+    #[inline]
     fn from_key(value: KeyValue<'_>) -> Result<Self> {
         match value {
             KeyValue::Bool(truth) => Ok(truth),
@@ -201,10 +212,12 @@ impl KeyPart for bool {
 impl KeyPart for Uuid {
     const KIND: PartKind = PartKind::Uuid;
 
+    #[inline]
     fn to_key(&self) -> Result<KeyValue<'_>> {
         Ok(KeyValue::Uuid(*self))
     }
 
+    #[inline]
     fn from_key(value: KeyValue<'_>) -> Result<Self> {
         match value {
             KeyValue::Uuid(uuid) => Ok(uuid),
@@ -216,10 +229,12 @@ impl KeyPart for Uuid {
 impl KeyPart for Timestamp {
     const KIND: PartKind = PartKind::Time;
 
+    #[inline]
     fn to_key(&self) -> Result<KeyValue<'_>> {
         Ok(KeyValue::Time(*self))
     }
 
+    #[inline]
     fn from_key(value: KeyValue<'_>) -> Result<Self> {
         match value {
             KeyValue::Time(at) => Ok(at),
@@ -231,10 +246,12 @@ impl KeyPart for Timestamp {
 impl KeyPart for OffsetDateTime {
     const KIND: PartKind = PartKind::Time;
 
+    #[inline]
     fn to_key(&self) -> Result<KeyValue<'_>> {
         Timestamp::try_from(*self).map(KeyValue::Time)
     }
 
+    #[inline]
     fn from_key(value: KeyValue<'_>) -> Result<Self> {
         Timestamp::from_key(value).map(Self::from)
     }
@@ -244,10 +261,12 @@ impl KeyPart for OffsetDateTime {
 impl KeyPart for chrono::DateTime<chrono::Utc> {
     const KIND: PartKind = PartKind::Time;
 
+    #[inline]
     fn to_key(&self) -> Result<KeyValue<'_>> {
         Timestamp::try_from(*self).map(KeyValue::Time)
     }
 
+    #[inline]
     fn from_key(value: KeyValue<'_>) -> Result<Self> {
         Timestamp::from_key(value).map(Self::from)
     }
@@ -256,10 +275,12 @@ impl KeyPart for chrono::DateTime<chrono::Utc> {
 impl KeyPart for String {
     const KIND: PartKind = PartKind::Text;
 
+    #[inline]
     fn to_key(&self) -> Result<KeyValue<'_>> {
         Ok(KeyValue::Text(Cow::Borrowed(self)))
     }
 
+    #[inline]
     fn from_key(value: KeyValue<'_>) -> Result<Self> {
         match value {
             KeyValue::Text(text) => Ok(text.into_owned()),

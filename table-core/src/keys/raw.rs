@@ -15,6 +15,10 @@ use crate::value::utf16_units;
 /// Says why a text cannot be a key, if it cannot.
 fn check(text: &str, what: &str) -> Result<()> {
     check_length(text, what)?;
+    // Keys are mostly ASCII, which a glance at each byte settles.
+    if text.bytes().all(|byte| byte.is_ascii() && utf16::is_key_char(char::from(byte))) {
+        return Ok(());
+    }
     match text.chars().find(|each| !utf16::is_key_char(*each)) {
         None => Ok(()),
         Some(found) => Err(Error::invalid_key(format!(
@@ -23,11 +27,13 @@ fn check(text: &str, what: &str) -> Result<()> {
     }
 }
 
+#[inline]
 fn check_length(text: &str, what: &str) -> Result<()> {
     // A UTF-16 unit takes at least one byte of UTF-8, so a short text needs no counting.
-    if text.len() <= limits::KEY_UTF16_UNITS {
-        return Ok(());
-    }
+    if text.len() <= limits::KEY_UTF16_UNITS { Ok(()) } else { check_units(text, what) }
+}
+
+fn check_units(text: &str, what: &str) -> Result<()> {
     let units = utf16_units(text);
     if units <= limits::KEY_UTF16_UNITS {
         return Ok(());
@@ -68,6 +74,7 @@ macro_rules! raw_key {
             }
 
             /// A text whose characters the template codec has written; only its length is open.
+            #[inline]
             pub(crate) fn from_encoded(text: SmolStr) -> Result<Self> {
                 check_length(&text, $what)?;
                 Ok(Self(text))
@@ -145,6 +152,11 @@ impl EntityKey {
     /// As [`PartitionKey::new`].
     pub fn parse(partition: &str, row: &str) -> Result<Self> {
         Ok(Self::new(PartitionKey::new(partition)?, RowKey::new(row)?))
+    }
+
+    /// The bytes that the service counts for both keys, as UTF-16.
+    pub(crate) fn counted_bytes(&self) -> usize {
+        (utf16_units(self.partition.as_str()) + utf16_units(self.row.as_str())) * 2
     }
 }
 

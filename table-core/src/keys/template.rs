@@ -104,7 +104,7 @@ impl KeyTemplate {
     /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a value that does not fit,
     /// [`LimitExceeded`](crate::ErrorKind::LimitExceeded) for a key that gets too long.
     pub fn partition_key(&self, values: &[KeyValue<'_>]) -> Result<PartitionKey> {
-        PartitionKey::from_encoded(self.encode(values)?)
+        PartitionKey::from_encoded(self.encode(values.iter().map(Ok))?)
     }
 
     /// The row key of these field values, in the template's order.
@@ -112,17 +112,19 @@ impl KeyTemplate {
     /// # Errors
     /// As [`KeyTemplate::partition_key`].
     pub fn row_key(&self, values: &[KeyValue<'_>]) -> Result<RowKey> {
-        RowKey::from_encoded(self.encode(values)?)
+        RowKey::from_encoded(self.encode(values.iter().map(Ok))?)
     }
 
-    fn encode(&self, values: &[KeyValue<'_>]) -> Result<SmolStr> {
+    /// The text of these field values, or the first error among them.
+    #[inline]
+    pub(crate) fn encode<'v>(&self, values: impl IntoIterator<Item = Result<&'v KeyValue<'v>>>) -> Result<SmolStr> {
         let mut out = SmolStrBuilder::new();
-        let mut values = values.iter();
+        let mut values = values.into_iter();
         for part in self.parts {
             match part {
                 TemplatePart::Literal(literal) => out.push_str(literal),
                 TemplatePart::Field { name, format } => {
-                    let value = values.next().ok_or_else(|| missing(name))?;
+                    let value = values.next().ok_or_else(|| missing(name))??;
                     format.push(&mut out, value).map_err(|error| error.with_property(*name))?;
                 }
             }
@@ -134,6 +136,7 @@ impl KeyTemplate {
     ///
     /// # Errors
     /// [`Corrupted`](crate::ErrorKind::Corrupted) where the key is not one of this template.
+    #[inline]
     pub fn decode<'k>(&self, key: &'k str, values: &mut [KeyValue<'k>]) -> Result<()> {
         let mut rest = key;
         let mut slots = values.iter_mut();
@@ -160,6 +163,7 @@ impl KeyTemplate {
         rest == Some("")
     }
 
+    #[cold]
     fn foreign(&self, key: &str) -> Error {
         Error::corrupted(format!("the key {key:?} does not follow the template {self}"))
     }
@@ -181,6 +185,7 @@ const fn check_literal(literal: &str) {
     }
 }
 
+#[cold]
 fn missing(name: &str) -> Error {
     Error::invalid_key(format!("the key template needs a value for {name}"))
 }

@@ -78,11 +78,16 @@ impl Guard {
 }
 
 /// Writes a text, and says whether it ends where a guard is needed.
+#[inline]
 pub(super) fn push_text(out: &mut SmolStrBuilder, text: &str, terminator: Option<char>) -> Result<Guard> {
-    if is_plain(text, terminator) {
-        out.push_str(text);
-        return Ok(text.chars().next_back().map_or(Guard::START, |last| Guard::after(last, terminator)));
+    if !is_plain(text, terminator) {
+        return push_escaped(out, text, terminator);
     }
+    out.push_str(text);
+    Ok(text.chars().next_back().map_or(Guard::START, |last| Guard::after(last, terminator)))
+}
+
+fn push_escaped(out: &mut SmolStrBuilder, text: &str, terminator: Option<char>) -> Result<Guard> {
     let mut guard = Guard::START;
     for each in text.chars() {
         if each.is_control() {
@@ -140,12 +145,17 @@ pub(super) fn text_prefix_end(encoded: &str, guard: Guard) -> Option<String> {
 }
 
 /// Takes a text off the front, up to its terminator or the end. Only what [`push_text`] writes is taken.
+#[inline]
 pub(super) fn take_text(input: &str, terminator: Option<char>) -> Option<(Cow<'_, str>, &str)> {
     let (plain, rest) = input.split_at_checked(plain_len(input, terminator))?;
     // The usual text: ordinary characters up to the terminator, or to the end.
     if rest.chars().next() == terminator {
         return Some((Cow::Borrowed(plain), rest));
     }
+    take_unusual(input, terminator)
+}
+
+fn take_unusual(input: &str, terminator: Option<char>) -> Option<(Cow<'_, str>, &str)> {
     let end = input.find(|each| each == MARK || terminator == Some(each)).unwrap_or(input.len());
     let (plain, rest) = input.split_at_checked(end)?;
     if !rest.starts_with(MARK) {

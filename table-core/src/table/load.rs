@@ -1,20 +1,19 @@
 //! Bulk load: a stream of entities, written in the fewest transactions.
 
 mod missing;
+mod units;
 
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use futures_util::stream::FuturesUnordered;
 use futures_util::{Stream, StreamExt};
+
+pub use units::LoadUnit;
 
 use super::Table;
 use crate::dynamic::DynamicEntity;
 use crate::entity::Unindexed;
 use crate::error::Result;
-use crate::keys::{EntityKey, PartitionKey, RowKey};
-use crate::limits;
 use crate::names::TableName;
 use crate::operation::{Action, Operation, Transaction};
 use crate::store::TableStore;
@@ -67,6 +66,18 @@ impl Default for LoadOptions {
 }
 
 impl LoadOptions {
+    /// What happens to entities that exist.
+    #[must_use]
+    pub const fn mode(&self) -> LoadMode {
+        self.mode
+    }
+
+    /// At most so many requests run at once.
+    #[must_use]
+    pub const fn concurrency(&self) -> usize {
+        self.concurrency
+    }
+
     /// Says what happens to entities that exist.
     #[must_use]
     pub const fn with_mode(mut self, mode: LoadMode) -> Self {
@@ -131,140 +142,19 @@ impl Table {
         rows: impl Stream<Item = Result<DynamicEntity>> + Send,
         options: LoadOptions,
     ) -> Result<LoadProgress> {
-        let mut loader = Loader::new(self, options);
-        let result = loader.run(rows).await;
-        // A request that was sent is seen to its end, also after an error.
-        while loader.requests.next().await.is_some() {}
-        result
-    }
-}
-
-/// Operations of one partition on their way into a transaction.
-#[derive(Default)]
-struct Chunk {
-    operations: Vec<Operation>,
-    rows: HashSet<RowKey>,
-    bytes: usize,
-}
-
-type Request = std::pin::Pin<Box<dyn Future<Output = (Vec<EntityKey>, Result<()>)> + Send>>;
-
-struct Loader {
-    store: Arc<dyn TableStore>,
-    table: TableName,
-    options: LoadOptions,
-    /// What the store takes in one transaction.
-    transaction_bytes: usize,
-    chunks: HashMap<PartitionKey, Chunk>,
-    waiting: usize,
-    /// Keys of requests under way: a second version of one waits for the first.
-    in_flight: HashSet<EntityKey>,
-    requests: FuturesUnordered<Request>,
-    progress: LoadProgress,
-}
-
-impl Loader {
-    fn new(table: &Table, options: LoadOptions) -> Self {
-        Self {
-            store: Arc::clone(&table.store),
-            table: table.name.clone(),
-            options,
-            transaction_bytes: table.store.capabilities().transaction_bytes.min(limits::TRANSACTION_BYTES),
-            chunks: HashMap::new(),
-            waiting: 0,
-            in_flight: HashSet::new(),
-            requests: FuturesUnordered::new(),
-            progress: LoadProgress::default(),
-        }
-    }
-
-    async fn run(&mut self, rows: impl Stream<Item = Result<DynamicEntity>>) -> Result<LoadProgress> {
-        let mut rows = std::pin::pin!(rows);
-        while let Some(row) = rows.next().await {
-            self.take(row?).await?;
-        }
-        let partitions: Vec<PartitionKey> = self.chunks.keys().cloned().collect();
-        for partition in &partitions {
-            self.send(partition).await?;
-        }
-        while !self.requests.is_empty() {
-            self.settle_one().await?;
-        }
-        Ok(self.progress)
-    }
-
-    async fn take(&mut self, row: DynamicEntity) -> Result<()> {
-        let operation = Operation::new(match self.options.mode {
-            LoadMode::Insert | LoadMode::InsertMissing => Action::Insert(row),
-            LoadMode::InsertOrReplace => Action::InsertOrReplace(row),
-        })?;
-        let partition = operation.key().partition.clone();
-        let bytes = operation.counted_bytes();
-        let full = self.chunks.get(&partition).is_some_and(|chunk| {
-            chunk.operations.len() == limits::TRANSACTION_OPERATIONS
-                || chunk.bytes + bytes > self.transaction_bytes
-                || chunk.rows.contains(&operation.key().row)
+        let mode = options.mode;
+        let operations = rows.map(|row| {
+            Operation::new(match mode {
+                LoadMode::Insert | LoadMode::InsertMissing => Action::Insert(row?),
+                LoadMode::InsertOrReplace => Action::InsertOrReplace(row?),
+            })
         });
-        if full {
-            self.send(&partition).await?;
-        }
-        let chunk = self.chunks.entry(partition).or_default();
-        chunk.rows.insert(operation.key().row.clone());
-        chunk.operations.push(operation);
-        chunk.bytes += bytes;
-        self.waiting += 1;
-        if self.waiting > self.options.buffered { self.make_room().await } else { Ok(()) }
-    }
-
-    /// Sends the fullest chunks until half of the room is free: looking for one alone each time
-    /// would take longer than the load, where every entity has a partition of its own.
-    async fn make_room(&mut self) -> Result<()> {
-        let mut sizes: Vec<(usize, PartitionKey)> =
-            self.chunks.iter().map(|(partition, chunk)| (chunk.operations.len(), partition.clone())).collect();
-        sizes.sort_unstable_by(|(one, _), (other, _)| other.cmp(one));
-        for (_, partition) in sizes {
-            if self.waiting <= self.options.buffered / 2 {
-                break;
-            }
-            self.send(&partition).await?;
-        }
-        Ok(())
-    }
-
-    /// Sends what has gathered for a partition, as soon as there is room and none of it is under way.
-    async fn send(&mut self, partition: &PartitionKey) -> Result<()> {
-        let Some(chunk) = self.chunks.remove(partition) else {
-            return Ok(());
-        };
-        self.waiting -= chunk.operations.len();
-        let keys: Vec<EntityKey> = chunk.operations.iter().map(|operation| operation.key().clone()).collect();
-        while self.requests.len() >= self.options.concurrency || keys.iter().any(|key| self.in_flight.contains(key)) {
-            self.settle_one().await?;
-        }
-        self.in_flight.extend(keys.iter().cloned());
-        let (store, table, mode) = (Arc::clone(&self.store), self.table.clone(), self.options.mode);
-        self.requests.push(Box::pin(async move {
-            let written = match mode {
-                LoadMode::InsertMissing => missing::insert(&*store, &table, chunk.operations).await,
-                LoadMode::Insert | LoadMode::InsertOrReplace => write(&*store, &table, chunk.operations).await,
-            };
-            (keys, written)
-        }));
-        Ok(())
-    }
-
-    async fn settle_one(&mut self) -> Result<()> {
-        let Some((keys, result)) = self.requests.next().await else {
-            return Ok(());
-        };
-        result?;
-        for key in &keys {
-            self.in_flight.remove(key);
-        }
-        self.progress.entities += keys.len() as u64;
-        self.progress.transactions += 1;
-        (self.options.progress)(self.progress);
-        Ok(())
+        let (store, table) = (&*self.store, &self.name);
+        self.load_units(operations, options, async |operations| match mode {
+            LoadMode::InsertMissing => missing::insert(store, table, operations).await,
+            LoadMode::Insert | LoadMode::InsertOrReplace => write(store, table, operations).await,
+        })
+        .await
     }
 }
 

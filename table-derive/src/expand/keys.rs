@@ -54,14 +54,14 @@ fn spec_tokens(krate: &TokenStream, spec: &Spec) -> TokenStream {
     }
 }
 
-/// The values of a template's fields as an array.
+/// The values of a template's fields as a slice.
 pub(super) fn values(
     template: &Template,
     fields: &[Field<'_>],
     value: impl Fn(&Field<'_>) -> TokenStream,
 ) -> TokenStream {
     let values = template.fields().filter_map(|(field, _)| fields.get(field)).map(value);
-    quote!([#(#values),*])
+    quote!(&[#(#values),*])
 }
 
 /// A field of `self` on its way into a key.

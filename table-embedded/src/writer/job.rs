@@ -8,6 +8,9 @@ use crate::error::StorageFailure;
 
 /// A write of any kind: done in a group, and answered once that is committed.
 pub(super) trait Job: Send {
+    /// The bytes that it brings along.
+    fn bytes(&self) -> usize;
+
     /// Checks the conditions and makes the changes. An error is the file's, and the whole group's.
     fn run(&mut self, group: &mut Group<'_>) -> Result<(), StorageFailure>;
 
@@ -17,14 +20,15 @@ pub(super) trait Job: Send {
 
 /// A write that answers with a `T`.
 pub(super) struct Write<T, W> {
+    bytes: usize,
     work: Option<W>,
     result: Option<Result<T>>,
     answer: oneshot::Sender<Result<T>>,
 }
 
 impl<T, W> Write<T, W> {
-    pub(super) const fn new(work: W, answer: oneshot::Sender<Result<T>>) -> Self {
-        Self { work: Some(work), result: None, answer }
+    pub(super) const fn new(bytes: usize, work: W, answer: oneshot::Sender<Result<T>>) -> Self {
+        Self { bytes, work: Some(work), result: None, answer }
     }
 }
 
@@ -33,6 +37,10 @@ where
     T: Send,
     W: FnOnce(&mut Group<'_>) -> Result<T, Failure> + Send,
 {
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     fn run(&mut self, group: &mut Group<'_>) -> Result<(), StorageFailure> {
         let Some(work) = self.work.take() else {
             return Ok(());

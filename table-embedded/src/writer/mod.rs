@@ -29,6 +29,8 @@ use job::{Job, Write};
 
 /// Most writes that share one commit.
 const MOST_WRITES: usize = 1024;
+/// Bytes after which a commit takes no more writes: redb holds what a commit changes in memory.
+const MOST_BYTES: usize = 32 * 1024 * 1024;
 
 /// The writer's thread, and the way to it.
 #[derive(Debug)]
@@ -47,14 +49,16 @@ impl Writer {
         Ok(Self { jobs: Some(sender), thread: Some(thread) })
     }
 
-    /// Does a write with others, and answers once it is committed. Waits while too many wait already.
+    /// Does a write of so many bytes with others, and answers once it is committed. Waits while too
+    /// many wait already.
     pub(crate) async fn submit<T: Send + 'static>(
         &self,
+        bytes: usize,
         work: impl FnOnce(&mut Group<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or_else(stopped)?;
-        jobs.send(Box::new(Write::new(work, answer))).await.map_err(|_| stopped())?;
+        jobs.send(Box::new(Write::new(bytes, work, answer))).await.map_err(|_| stopped())?;
         answered.await.map_err(|_| stopped().with_outcome_unknown(true))?
     }
 }
@@ -108,13 +112,17 @@ impl Loop {
         }
     }
 
-    /// All writes that wait, and those that come within the linger.
+    /// All writes that wait, and those that come within the linger, up to the bounds of a commit.
     fn gather(&mut self, first: Box<dyn Job>) -> Vec<Box<dyn Job>> {
+        let mut bytes = first.bytes();
         let mut jobs = vec![first];
         let deadline = self.crowded.then(|| Instant::now() + self.engine.options.linger);
-        while jobs.len() < MOST_WRITES {
+        while jobs.len() < MOST_WRITES && bytes < MOST_BYTES {
             match self.jobs.try_recv() {
-                Ok(job) => jobs.push(job),
+                Ok(job) => {
+                    bytes += job.bytes();
+                    jobs.push(job);
+                }
                 Err(_) if deadline.is_some_and(|deadline| Instant::now() < deadline) => std::thread::yield_now(),
                 Err(_) => break,
             }
@@ -174,4 +182,44 @@ fn begin(engine: &Engine, database: &Database) -> Result<WriteTransaction, Stora
         }
     }
     Ok(transaction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A write that only has a size.
+    struct Sized(usize);
+
+    impl Job for Sized {
+        fn bytes(&self) -> usize {
+            self.0
+        }
+
+        fn run(&mut self, _: &mut Group<'_>) -> Result<(), StorageFailure> {
+            Ok(())
+        }
+
+        fn answer(self: Box<Self>, _: &Result<()>) {}
+    }
+
+    /// How many of these writes share the first commit.
+    fn in_one_group(count: usize, bytes: usize) -> usize {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Box::new(crate::backend::FileStorage::new(&folder.path().join("store.redb")));
+        let engine = Arc::new(Engine::open(storage, crate::EmbeddedOptions::new()).unwrap());
+        let (sender, jobs) = mpsc::channel::<Box<dyn Job>>(count);
+        for _ in 1..count {
+            assert!(sender.try_send(Box::new(Sized(bytes))).is_ok());
+        }
+        Loop::new(engine, jobs).gather(Box::new(Sized(bytes))).len()
+    }
+
+    #[test]
+    fn a_group_is_bounded_by_its_writes_and_by_their_bytes() {
+        assert_eq!(in_one_group(10, 0), 10);
+        assert_eq!(in_one_group(MOST_WRITES + 10, 0), MOST_WRITES);
+        assert_eq!(in_one_group(10, MOST_BYTES / 4), 4);
+        assert_eq!(in_one_group(10, MOST_BYTES * 2), 1);
+    }
 }

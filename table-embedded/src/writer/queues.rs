@@ -16,8 +16,8 @@ use crate::error::StorageFailure;
 use crate::format::catalog;
 use crate::format::message::{NEVER, StoredMessage};
 
-/// Expired messages that one call removes on its way.
-const EXPIRE_AT_ONCE: usize = 100;
+/// Expired messages that one write removes on its way, so that no write takes long.
+const EXPIRE_AT_ONCE: usize = 500;
 
 /// A queue in a transaction.
 struct QueueRows<'t> {
@@ -66,6 +66,19 @@ impl QueueRows<'_> {
             }
         }
         Ok(!ended.is_empty())
+    }
+
+    /// The first messages that are visible and have not ended, among those that one write looks at.
+    fn due(&self, now: Timestamp, count: usize) -> Result<Vec<(u64, StoredMessage)>, Failure> {
+        let mut due = Vec::with_capacity(count);
+        for entry in self.visible.range(..=(now.ticks(), u64::MAX))?.take(count + EXPIRE_AT_ONCE) {
+            let (_, id) = entry?.0.value();
+            due.extend(self.read(id)?.filter(|message| message.expires > now.ticks()).map(|message| (id, message)));
+            if due.len() == count {
+                break;
+            }
+        }
+        Ok(due)
     }
 
     /// The message that this receipt is the latest of, unless it has ended.
@@ -132,22 +145,23 @@ impl<'t> Group<'t> {
         Ok(receipt_of(id, id))
     }
 
-    /// Takes messages and hides them.
-    pub(crate) fn receive(&mut self, queue: &QueueName, options: ReceiveOptions) -> Result<Vec<Message>, Failure> {
+    /// Takes messages and hides them. None where all that it met had expired, so that there may be
+    /// others behind them.
+    pub(crate) fn receive(
+        &mut self,
+        queue: &QueueName,
+        options: ReceiveOptions,
+    ) -> Result<Option<Vec<Message>>, Failure> {
         let mut rows = self.open_queue(queue, "receive")?;
         let now = self.stamps.now();
-        while rows.expire(now)? {
-            self.changed = true;
+        let expired = rows.expire(now)?;
+        self.changed |= expired;
+        let due = rows.due(now, options.count)?;
+        if due.is_empty() && expired {
+            return Ok(None);
         }
-        let mut ids = Vec::with_capacity(options.count);
-        for entry in rows.visible.range(..=(now.ticks(), u64::MAX))?.take(options.count) {
-            ids.push(entry?.0.value().1);
-        }
-        let mut messages = Vec::with_capacity(ids.len());
-        for id in ids {
-            let Some(mut message) = rows.read(id)? else {
-                continue;
-            };
+        let mut messages = Vec::with_capacity(due.len());
+        for (id, mut message) in due {
             let was_visible = message.visible;
             message.visible = now.saturating_add(options.visibility);
             message.dequeued = message.dequeued.saturating_add(1);
@@ -162,7 +176,7 @@ impl<'t> Group<'t> {
                 next_visible: message.visible,
             });
         }
-        Ok(messages)
+        Ok(Some(messages))
     }
 
     /// Hides a message from now on, with a new body or the one it has.

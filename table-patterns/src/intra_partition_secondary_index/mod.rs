@@ -35,6 +35,7 @@
 //!   may serve better than as many copies.
 //! - When writes are many and lookups are rare: each index is one more row in every write.
 
+mod load;
 mod lookup;
 mod transaction;
 mod write;

@@ -168,6 +168,27 @@ impl<'t> IndexedTransaction<'t> {
         })
     }
 
+    /// Does all that another transaction was to do, in this one. One token stands for both.
+    pub(super) fn join(mut self, other: Self) -> Self {
+        self.steps = self.steps.and_then(|mut steps| {
+            steps.extend(other.steps?);
+            Ok(steps)
+        });
+        self.marked |= other.marked;
+        self
+    }
+
+    /// The transaction, unless it holds an entity that cannot be written.
+    pub(super) fn checked(self) -> Result<Self> {
+        Ok(Self { steps: Ok(self.steps?), ..self })
+    }
+
+    /// The rows that it writes, and the bytes that the service counts for them.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&EntityKey, usize)> {
+        let steps = self.steps.as_ref().map(Vec::as_slice).unwrap_or_default();
+        steps.iter().map(|step| (step.operation.key(), step.operation.counted_bytes()))
+    }
+
     /// Adds an operation made elsewhere. It must not touch a row of an entity with indexes.
     pub fn operation(self, operation: Operation) -> Self {
         self.push(|steps, _| {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
+use tracing::{Instrument, debug_span};
 
 use super::options::RetryOptions;
 use crate::error::{Error, ErrorKind, Result};
@@ -29,6 +30,24 @@ impl<'a> Attempts<'a> {
     /// The attempts of a read that helps to settle this call: as many again, and no later.
     pub(super) const fn of_reading_back(&self) -> Self {
         Self { options: self.options, made: 1, deadline: self.deadline, answer_lost: false }
+    }
+
+    /// Makes an attempt, in a span that says which of the call it is.
+    pub(super) async fn make<T>(&self, attempt: impl Future<Output = Result<T>> + Send) -> Result<T> {
+        attempt.instrument(debug_span!("attempt", attempt = self.made)).await
+    }
+
+    /// Repeats a call for which no refusal needs settling.
+    pub(super) async fn repeat<T, F>(mut self, mut call: impl FnMut() -> F + Send) -> Result<T>
+    where
+        F: Future<Output = Result<T>> + Send,
+    {
+        loop {
+            match self.make(call()).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => self.wait_after(error).await?,
+            }
+        }
     }
 
     /// Waits before the next attempt after a failure, or gives the failure back as final.

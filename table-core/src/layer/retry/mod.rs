@@ -23,7 +23,8 @@ use crate::error::{ErrorKind, Result};
 /// A layer that repeats calls whose error says that trying again can help.
 ///
 /// Waits grow with full jitter and respect what the service asked for; attempts and total time are
-/// bounded for each call. It needs a tokio runtime with time enabled.
+/// bounded for each call. Each attempt runs in a `tracing` span `attempt` that has its number. It needs a tokio runtime with
+/// time enabled.
 ///
 /// After a lost answer:
 ///
@@ -90,19 +91,6 @@ impl<S> Retry<S> {
         Attempts::begin(&self.options)
     }
 
-    /// Repeats a call for which no refusal needs settling.
-    async fn repeat<T, F>(&self, mut attempts: Attempts<'_>, mut call: impl FnMut() -> F + Send) -> Result<T>
-    where
-        F: Future<Output = Result<T>> + Send,
-    {
-        loop {
-            match call().await {
-                Ok(answer) => return Ok(answer),
-                Err(error) => attempts.wait_after(error).await?,
-            }
-        }
-    }
-
     /// Repeats a call that leaves something there or gone, and takes "it is" for success after a lost answer.
     async fn repeat_until_done<F>(&self, done: ErrorKind, mut call: impl FnMut() -> F + Send) -> Result<()>
     where
@@ -110,7 +98,7 @@ impl<S> Retry<S> {
     {
         let mut attempts = self.attempts();
         loop {
-            match call().await {
+            match attempts.make(call()).await {
                 Ok(()) => return Ok(()),
                 Err(error) if attempts.answer_lost && error.kind() == done => return Ok(()),
                 Err(error) => attempts.wait_after(error).await?,

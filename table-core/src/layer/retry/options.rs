@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use super::attempts::Attempts;
+use crate::error::Result;
+
 /// How a [`Retry`](super::Retry) layer repeats a call.
 ///
 /// The wait before each repetition is random between zero and a ceiling that doubles each time
@@ -65,6 +68,35 @@ impl RetryOptions {
     pub const fn with_total(mut self, total: Duration) -> Self {
         self.total = total;
         self
+    }
+
+    /// Repeats a call of any kind that may happen twice without harm, such as creating what may be there.
+    ///
+    /// ```
+    /// use table_core::layer::RetryOptions;
+    /// use table_core::{Error, ErrorKind};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> table_core::Result<()> {
+    /// let mut attempts = 0;
+    /// let retries = RetryOptions::default();
+    /// let number = retries.repeat(|| {
+    ///     attempts += 1;
+    ///     let number = attempts;
+    ///     async move { if number < 2 { Err(Error::new(ErrorKind::Throttled, "not yet")) } else { Ok(number) } }
+    /// });
+    /// assert_eq!(number.await?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The last one of the call, once it is not worth repeating or the bounds are reached.
+    pub async fn repeat<T, F>(&self, call: impl FnMut() -> F + Send) -> Result<T>
+    where
+        F: Future<Output = Result<T>> + Send,
+    {
+        Attempts::begin(self).repeat(call).await
     }
 
     /// The ceiling of the wait after so many attempts.

@@ -14,7 +14,7 @@ use crate::store::{Message, MessageReceipt, PeekedMessage, QueueStore, ReceiveOp
 #[async_trait]
 impl<S: QueueStore> QueueStore for Retry<S> {
     async fn create_queue(&self, queue: &QueueName) -> Result<()> {
-        self.repeat(self.attempts(), || self.inner.create_queue(queue)).await
+        self.attempts().repeat(|| self.inner.create_queue(queue)).await
     }
 
     async fn delete_queue(&self, queue: &QueueName) -> Result<()> {
@@ -22,11 +22,11 @@ impl<S: QueueStore> QueueStore for Retry<S> {
     }
 
     async fn send(&self, queue: &QueueName, body: Bytes, options: SendOptions) -> Result<MessageReceipt> {
-        self.repeat(self.attempts(), || self.inner.send(queue, body.clone(), options)).await
+        self.attempts().repeat(|| self.inner.send(queue, body.clone(), options)).await
     }
 
     async fn receive(&self, queue: &QueueName, options: ReceiveOptions) -> Result<Vec<Message>> {
-        self.repeat(self.attempts(), || self.inner.receive(queue, options)).await
+        self.attempts().repeat(|| self.inner.receive(queue, options)).await
     }
 
     async fn update_message(
@@ -44,11 +44,11 @@ impl<S: QueueStore> QueueStore for Retry<S> {
     }
 
     async fn peek(&self, queue: &QueueName, count: usize) -> Result<Vec<PeekedMessage>> {
-        self.repeat(self.attempts(), || self.inner.peek(queue, count)).await
+        self.attempts().repeat(|| self.inner.peek(queue, count)).await
     }
 
     async fn queue_length(&self, queue: &QueueName) -> Result<u64> {
-        self.repeat(self.attempts(), || self.inner.queue_length(queue)).await
+        self.attempts().repeat(|| self.inner.queue_length(queue)).await
     }
 }
 
@@ -63,7 +63,7 @@ impl<S> Retry<S> {
     {
         let mut attempts = self.attempts();
         loop {
-            let error = match call().await {
+            let error = match attempts.make(call()).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };

@@ -81,7 +81,7 @@ impl<S: TableStore> Retry<S> {
         attempts: &Attempts<'_>,
     ) -> Result<Option<DynamicEntity>> {
         let read = || self.inner.get(table, operation.key(), &Selection::All);
-        self.repeat(attempts.of_reading_back(), read).await
+        attempts.of_reading_back().repeat(read).await
     }
 }
 

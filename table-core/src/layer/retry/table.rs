@@ -27,21 +27,21 @@ impl<S: TableStore> TableStore for Retry<S> {
     }
 
     async fn list_tables(&self, after: Option<&PageToken>) -> Result<TablePage> {
-        self.repeat(self.attempts(), || self.inner.list_tables(after)).await
+        self.attempts().repeat(|| self.inner.list_tables(after)).await
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, selection: &Selection) -> Result<Option<DynamicEntity>> {
-        self.repeat(self.attempts(), || self.inner.get(table, key, selection)).await
+        self.attempts().repeat(|| self.inner.get(table, key, selection)).await
     }
 
     async fn query(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
-        self.repeat(self.attempts(), || self.inner.query(table, query)).await
+        self.attempts().repeat(|| self.inner.query(table, query)).await
     }
 
     async fn write(&self, table: &TableName, operation: Operation) -> Result<Written> {
         let mut attempts = self.attempts();
         loop {
-            let error = match self.inner.write(table, operation.clone()).await {
+            let error = match attempts.make(self.inner.write(table, operation.clone())).await {
                 Ok(written) => return Ok(written),
                 Err(error) => error,
             };
@@ -58,7 +58,7 @@ impl<S: TableStore> TableStore for Retry<S> {
     async fn transact(&self, table: &TableName, transaction: Transaction) -> Result<Vec<Written>> {
         let mut attempts = self.attempts();
         loop {
-            let error = match self.inner.transact(table, transaction.clone()).await {
+            let error = match attempts.make(self.inner.transact(table, transaction.clone())).await {
                 Ok(written) => return Ok(written),
                 Err(error) => error,
             };

@@ -54,7 +54,17 @@ impl<R> Prepared<R> {
 
     /// What the query makes of rows.
     fn results(&self, rows: Vec<DynamicEntity>) -> Result<Vec<Versioned<R>>> {
-        rows.into_iter().map(|row| (self.read)(row).map_err(|error| at(error, &self.table))).collect()
+        let mut results = Vec::with_capacity(rows.len());
+        self.read_into(&mut results, rows)?;
+        Ok(results)
+    }
+
+    fn read_into(&self, results: &mut Vec<Versioned<R>>, rows: Vec<DynamicEntity>) -> Result<()> {
+        results.reserve(rows.len());
+        for row in rows {
+            results.push((self.read)(row).map_err(|error| at(error, &self.table))?);
+        }
+        Ok(())
     }
 
     /// Reads everything, a batch at a time.
@@ -92,7 +102,13 @@ impl Table {
     /// # Errors
     /// Those of the query and of the store.
     pub async fn all<E: FromRow, R: Send + 'static>(&self, query: impl Into<Query<E, R>>) -> Result<Vec<Versioned<R>>> {
-        Prepared::new(self, query.into())?.batches::<E>().try_concat().await
+        let query = Prepared::new(self, query.into())?;
+        let mut rows = Rows::<E>::new(&query);
+        let mut all = Vec::new();
+        while let Some(batch) = rows.next().await? {
+            query.read_into(&mut all, batch)?;
+        }
+        Ok(all)
     }
 
     /// Reads the first entity that a query finds.

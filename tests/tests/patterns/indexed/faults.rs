@@ -1,4 +1,5 @@
-use table_core::{Result, Table};
+use futures_util::stream;
+use table_core::{LoadOptions, Result, Table};
 use table_tests::pattern::{Faults, rows};
 
 use super::{Employee, employee, indexed};
@@ -21,6 +22,15 @@ async fn undecided(act: impl AsyncFn(Table) -> Result<()>) -> u32 {
 async fn an_insert_happens_or_not() {
     let insert = async |table: Table| indexed(&table).insert(&employee(3, "Smith")).await.map(|_| ());
     assert_eq!(undecided(insert).await, 0);
+}
+
+#[tokio::test]
+async fn a_load_happens_or_not() {
+    let load = async |table: Table| {
+        let new = stream::iter([employee(3, "Smith"), employee(4, "Smith")]);
+        indexed(&table).load(new, LoadOptions::default()).await.map(|_| ())
+    };
+    assert_eq!(undecided(load).await, 0);
 }
 
 #[tokio::test]

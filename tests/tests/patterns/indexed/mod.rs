@@ -2,6 +2,7 @@
 
 mod contention;
 mod faults;
+mod load;
 mod lookups;
 mod refusals;
 mod writes;

@@ -1,4 +1,5 @@
-use table_core::{ErrorKind, Result};
+use futures_util::stream;
+use table_core::{ErrorKind, LoadOptions, Result};
 use table_tests::pattern::our_stores;
 
 use super::{Employee, World, employee, key};
@@ -11,6 +12,25 @@ async fn an_insert_is_found_by_every_index_at_once() -> Result<()> {
         // The writer does all steps itself; the queue holds nothing afterwards.
         assert_eq!(world.mover.progress().await?.queued, 0);
         world.assert_holds(&[employee(1)]).await;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_load_keeps_every_index() -> Result<()> {
+    for store in &our_stores() {
+        let world = World::new(store).await;
+        let employees = world.employees();
+        let staff: Vec<Employee> = (1..20).map(employee).collect();
+        let done = employees.load(stream::iter(staff.clone()), LoadOptions::default()).await?;
+        assert_eq!(done.entities, 19);
+        world.assert_holds(&staff).await;
+
+        let moved: Vec<Employee> =
+            staff.into_iter().map(|each| Employee { office: Some("South".into()), ..each }).collect();
+        employees.load(stream::iter(moved.clone()), LoadOptions::default()).await?;
+        world.settle().await;
+        world.assert_holds(&moved).await;
     }
     Ok(())
 }
