@@ -36,7 +36,7 @@ use domain::Employee;
 #[derive(Parser, Debug)]
 #[command(name = "department_service")]
 struct Options {
-    /// Where the data is: memory, embedded, or embedded:PATH.
+    /// Where the data is: memory, embedded, embedded:PATH, azure, or azure:CONNECTION_STRING.
     #[arg(long, default_value = "embedded")]
     store: StoreChoice,
     /// The address to listen on; port 0 takes a free one.

@@ -31,7 +31,7 @@ use domain::Department;
 #[derive(Parser, Debug)]
 #[command(name = "employee_directory")]
 struct Options {
-    /// Where the data is: memory, embedded, or embedded:PATH.
+    /// Where the data is: memory, embedded, embedded:PATH, azure, or azure:CONNECTION_STRING.
     #[arg(long, global = true, default_value = "embedded")]
     store: StoreChoice,
     #[command(subcommand)]

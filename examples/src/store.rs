@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use table_azure::AzureAccount;
 use table_core::{MemoryStore, QueueStore, Result, TableStore};
 use table_embedded::EmbeddedStore;
 use tempfile::TempDir;
 
-/// Which store an app runs on: `memory`, `embedded` or `embedded:PATH`.
+/// Which store an app runs on: `memory`, `embedded` or `embedded:PATH`, `azure` or `azure:CONNECTION_STRING`.
+///
+/// A bare `azure` takes the connection string from the environment variable `AZURE_STORAGE_CONNECTION_STRING`.
 ///
 /// ```
 /// use table_examples::StoreChoice;
@@ -19,12 +22,14 @@ use tempfile::TempDir;
 /// assert!("cloud".parse::<StoreChoice>().unwrap_err().contains("memory, embedded"));
 /// # Ok::<(), String>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum StoreChoice {
     /// Gone when the program ends.
     Memory,
     /// A file; one in a temporary folder where no path is given.
     Embedded(Option<PathBuf>),
+    /// An account of Azure Storage, or of its emulator. It shows no secret.
+    Azure(AzureAccount),
 }
 
 /// A store that is ready for use.
@@ -42,7 +47,7 @@ impl StoreChoice {
     /// Whether what is stored is still there when the program runs again.
     #[must_use]
     pub const fn is_kept(&self) -> bool {
-        matches!(self, Self::Embedded(Some(_)))
+        matches!(self, Self::Embedded(Some(_)) | Self::Azure(_))
     }
 
     /// Opens the store.
@@ -54,6 +59,9 @@ impl StoreChoice {
             Self::Memory => {
                 let store = Arc::new(MemoryStore::new());
                 Ok(OpenStore { tables: store.clone(), queues: store, _temporary: None })
+            }
+            Self::Azure(account) => {
+                Ok(OpenStore { tables: account.tables(), queues: account.queues(), _temporary: None })
             }
             Self::Embedded(Some(path)) => {
                 let store = Arc::new(EmbeddedStore::open(path)?);
@@ -80,9 +88,19 @@ impl FromStr for StoreChoice {
             ("embedded", None) => Ok(Self::Embedded(None)),
             ("embedded", Some("")) => Err("a path must follow `embedded:`".to_owned()),
             ("embedded", Some(path)) => Ok(Self::Embedded(Some(path.into()))),
-            _ => Err("there are the stores memory, embedded and embedded:PATH".to_owned()),
+            ("azure", None) => AzureAccount::from_environment().map(Self::Azure).map_err(said),
+            ("azure", Some(text)) => AzureAccount::from_connection_string(text).map(Self::Azure).map_err(said),
+            _ => {
+                Err("there are the stores memory, embedded, embedded:PATH, azure and azure:CONNECTION_STRING"
+                    .to_owned())
+            }
         }
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the form that `map_err` takes")]
+fn said(error: table_core::Error) -> String {
+    error.message().to_owned()
 }
 
 impl fmt::Display for StoreChoice {
@@ -91,6 +109,7 @@ impl fmt::Display for StoreChoice {
             Self::Memory => f.write_str("memory"),
             Self::Embedded(None) => f.write_str("embedded"),
             Self::Embedded(Some(path)) => write!(f, "embedded:{}", path.display()),
+            Self::Azure(_) => f.write_str("azure"),
         }
     }
 }

@@ -75,9 +75,16 @@ fn every_command_of_the_docs_can_be_run() {
 }
 
 fn run(program: &Path, arguments: &[&str], page: &str) {
+    let azurite = std::env::var("TABLE_PATTERNS_AZURITE").unwrap_or_default();
+    if azurite.is_empty() && arguments.iter().any(|each| each.contains("$TABLE_PATTERNS_AZURITE")) {
+        // `cargo xtask test` starts it, and names what needs it where it cannot.
+        return;
+    }
+    let arguments = arguments.iter().map(|each| each.trim_matches('"').replace("$TABLE_PATTERNS_AZURITE", &azurite));
+    let arguments: Vec<String> = arguments.collect();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let output = Command::new(program).current_dir(folder.path()).args(arguments).output().expect("it starts");
-    assert!(output.status.success(), "{page}: {} {arguments:?}: {output:?}", program.display());
+    let output = Command::new(program).current_dir(folder.path()).args(&arguments).output().expect("it starts");
+    assert!(output.status.success(), "{page}: {}: {output:?}", program.display());
 }
 
 fn help() -> String {

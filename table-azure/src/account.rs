@@ -8,7 +8,7 @@ use table_core::layer::Retry;
 use table_core::{Error, ErrorKind, QueueStore, Result, TableStore};
 
 use crate::blobs::BlobContainer;
-use crate::credential::Credential;
+use crate::credential::{Credential, refused};
 use crate::endpoint::{Endpoint, Service};
 use crate::options::AzureOptions;
 use crate::queues::AzureQueues;
@@ -83,6 +83,9 @@ impl AzureAccount {
         endpoints: [Option<Endpoint>; 3],
         options: AzureOptions,
     ) -> Result<Self> {
+        if credential.is_token() && !endpoints.iter().flatten().all(Endpoint::is_https) {
+            return Err(refused("a token is sent over https alone; use an account key, or an endpoint with https"));
+        }
         let client = reqwest::Client::builder()
             .timeout(options.request_timeout)
             .connect_timeout(options.connect_timeout)
@@ -195,5 +198,39 @@ impl fmt::Debug for AzureAccount {
             shown.field(service.label(), endpoint);
         }
         shown.field("credential", &self.shared.credential).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_shows_where_it_is_and_nothing_secret() {
+        let text = "AccountName=contoso;AccountKey=c2VjcmV0;TableEndpoint=https://tables.contoso.example";
+        let account = AzureAccount::from_connection_string(text).unwrap();
+        let shown = format!("{account:?} {:?} {:?}", account.bare_tables(), account.bare_queues());
+        assert!(shown.contains("https://tables.contoso.example") && shown.contains("contoso"), "{shown}");
+        // The key as text, and as the bytes that it decodes to.
+        assert!(!shown.contains("c2VjcmV0") && !shown.contains("115, 101, 99"), "{shown}");
+    }
+
+    #[test]
+    fn a_service_without_an_endpoint_says_what_to_add() {
+        let account =
+            AzureAccount::new("http://127.0.0.1:7/a", Credential::shared_key("a", "c2VjcmV0").unwrap()).unwrap();
+        assert!(account.endpoint(Service::Tables).is_ok());
+        let error = account.blobs("photos").open().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.to_string().contains("BlobEndpoint"), "{error}");
+    }
+
+    #[test]
+    fn one_endpoint_leads_to_the_other_services() {
+        let key = Credential::shared_key("contoso", "c2VjcmV0").unwrap();
+        let account = AzureAccount::new("https://contoso.blob.core.windows.net", key).unwrap();
+        let queues = account.endpoint(Service::Queues).unwrap();
+        assert_eq!(queues.as_str(), "https://contoso.queue.core.windows.net");
+        assert!(account.blobs("photos").open().is_ok());
     }
 }

@@ -69,6 +69,10 @@ impl Credential {
         Self(Form::Token(credential))
     }
 
+    pub(crate) const fn is_token(&self) -> bool {
+        matches!(self.0, Form::Token(_))
+    }
+
     pub(crate) const fn form(&self) -> &Form {
         &self.0
     }
@@ -131,7 +135,15 @@ impl fmt::Debug for Credential {
 
 #[cfg(test)]
 mod tests {
+    use async_trait::async_trait;
+    use azure_core::credentials::{AccessToken, TokenRequestOptions};
+    use azure_core::http::headers::{AUTHORIZATION, Headers};
+    use azure_core::http::policies::PolicyResult;
+    use azure_core::http::{AsyncRawResponse, Context, Method, Request, StatusCode};
+    use azure_core::time::OffsetDateTime;
+
     use super::*;
+    use crate::account::AzureAccount;
 
     #[test]
     fn what_is_no_key_is_refused_without_showing_it() {
@@ -156,6 +168,52 @@ mod tests {
             let error = Credential::sas(token).unwrap_err();
             assert!(!format!("{error} {error:?}").contains("hidden"), "{error:?}");
         }
+    }
+
+    /// Gives always the same token.
+    #[derive(Debug)]
+    struct Fixed;
+
+    #[async_trait]
+    impl TokenCredential for Fixed {
+        async fn get_token(
+            &self,
+            scopes: &[&str],
+            _: Option<TokenRequestOptions<'_>>,
+        ) -> azure_core::Result<AccessToken> {
+            let hour = OffsetDateTime::now_utc() + azure_core::time::Duration::hours(1);
+            Ok(AccessToken::new(format!("token-for-{}", scopes.join(" ")), hour))
+        }
+    }
+
+    /// Answers what a request was authorized with.
+    #[derive(Debug)]
+    struct Echo;
+
+    #[async_trait]
+    #[expect(elided_lifetimes_in_paths, reason = "the trait leaves the lifetime of a context out, and so must we")]
+    impl Policy for Echo {
+        async fn send(&self, _: &Context, request: &mut Request, _: &[Arc<dyn Policy>]) -> PolicyResult {
+            let seen = request.headers().get_optional_string(&AUTHORIZATION).unwrap_or_default();
+            Ok(AsyncRawResponse::from_bytes(StatusCode::Ok, Headers::new(), seen.into_bytes()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_token_is_asked_for_and_sent() {
+        let credential = Credential::from(Arc::new(Fixed) as Arc<dyn TokenCredential>);
+        let policy = credential.policy(Scheme::SharedKey, "scope");
+        let mut request = Request::new("https://contoso.table.core.windows.net/".parse().unwrap(), Method::Get);
+        let answer = policy.send(&Context::new(), &mut request, &[Arc::new(Echo)]).await.unwrap();
+        let answer = answer.try_into_raw_response().await.unwrap();
+        assert_eq!(answer.body().as_ref(), b"Bearer token-for-scope");
+    }
+
+    #[test]
+    fn a_token_is_not_sent_in_the_clear() {
+        let error = AzureAccount::new("http://127.0.0.1:10002/devstoreaccount1", Credential::token(Arc::new(Fixed)))
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PermissionDenied);
     }
 
     #[test]

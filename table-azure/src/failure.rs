@@ -8,7 +8,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use azure_core::error::ErrorKind as CoreKind;
-use azure_core::http::headers::{ERROR_CODE, HeaderName, Headers, RETRY_AFTER, RETRY_AFTER_MS, X_MS_RETRY_AFTER_MS};
+use azure_core::http::headers::{ERROR_CODE, HeaderName, Headers};
 use azure_core::http::{RawResponse, StatusCode};
 use azure_core::time::{OffsetDateTime, parse_rfc7231};
 use serde::Deserialize;
@@ -69,7 +69,7 @@ fn cause(error: &azure_core::Error) -> Option<String> {
 pub(crate) fn of_answer(call: &Call<'_>, status: StatusCode, headers: &Headers, body: &[u8]) -> Error {
     let code = headers.get_optional_string(&ERROR_CODE).or_else(|| code_of_body(body));
     let error = of_status(call, status, code.as_deref()).with_service(code, headers.get_optional_string(&REQUEST_ID));
-    match retry_after(headers) {
+    match retry_after(|name| headers.get_optional_str(&HeaderName::from_static(name))) {
         Some(wait) => error.with_retry_after(wait),
         None => error,
     }
@@ -201,16 +201,16 @@ struct XmlError {
     code: String,
 }
 
-/// How long the service asks to wait: in milliseconds, in seconds, or until a time.
-fn retry_after(headers: &Headers) -> Option<Duration> {
-    let number = |name: &HeaderName| headers.get_optional_str(name)?.trim().parse::<u64>().ok();
-    if let Some(millis) = number(&X_MS_RETRY_AFTER_MS).or_else(|| number(&RETRY_AFTER_MS)) {
+/// How long the service asks to wait: in milliseconds, in seconds, or until a time. Takes how to look at a header.
+pub(crate) fn retry_after<'a>(header: impl Fn(&'static str) -> Option<&'a str>) -> Option<Duration> {
+    let number = |name| header(name)?.trim().parse::<u64>().ok();
+    if let Some(millis) = number("x-ms-retry-after-ms").or_else(|| number("retry-after-ms")) {
         return Some(Duration::from_millis(millis));
     }
-    if let Some(seconds) = number(&RETRY_AFTER) {
+    if let Some(seconds) = number("retry-after") {
         return Some(Duration::from_secs(seconds));
     }
-    let until = parse_rfc7231(headers.get_optional_str(&RETRY_AFTER)?).ok()?;
+    let until = parse_rfc7231(header("retry-after")?).ok()?;
     Duration::try_from(until - OffsetDateTime::now_utc()).ok()
 }
 

@@ -112,12 +112,15 @@ impl AzureOptions {
     /// # Errors
     /// As [`AzureOptions::open_connection_string`], and where the variable is not set.
     pub fn open_environment(&self) -> Result<AzureAccount> {
-        let text = std::env::var(CONNECTION_STRING_VARIABLE).map_err(|_| {
-            Error::invalid_value(format!(
-                "set the environment variable {CONNECTION_STRING_VARIABLE} to a connection string"
-            ))
+        self.open_variable(std::env::var(CONNECTION_STRING_VARIABLE).ok().as_deref())
+    }
+
+    fn open_variable(&self, value: Option<&str>) -> Result<AzureAccount> {
+        let text = value.ok_or_else(|| {
+            let variable = CONNECTION_STRING_VARIABLE;
+            Error::invalid_value(format!("set the environment variable {variable} to a connection string"))
         })?;
-        self.open_connection_string(&text)
+        self.open_connection_string(text)
     }
 
     /// Opens an account by the endpoint of one of its services. Where the host names the service, as in
@@ -137,5 +140,25 @@ impl AzureOptions {
 
     pub(crate) const fn is_cosmos(&self) -> bool {
         self.cosmos
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_is_not_set_is_named() {
+        let options = AzureOptions::new();
+        assert!(options.open_variable(Some("UseDevelopmentStorage=true")).is_ok());
+        let error = options.open_variable(None).unwrap_err();
+        assert!(error.to_string().contains(CONNECTION_STRING_VARIABLE), "{error}");
+    }
+
+    #[test]
+    fn plain_http_is_allowed_by_name_alone() {
+        let text = "AccountName=a;AccountKey=c2VjcmV0;TableEndpoint=http://10.0.0.1/a";
+        assert!(AzureOptions::new().open_connection_string(text).is_err());
+        assert!(AzureOptions::new().with_plain_http(true).open_connection_string(text).is_ok());
     }
 }

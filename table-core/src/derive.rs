@@ -56,6 +56,7 @@
 /// | `discriminator = "row_key"` | rows carry no `EntityType` and are told by their row key, whose template begins with a literal |
 /// | `rename_all = "..."` | the case of property names; `PascalCase` by default |
 /// | `names(key = "...", range = "...", patch = "...")` | other names for these functions, where they would clash with your own; the types that they give follow: with `range = "rows"` it is `EmployeeRows` |
+/// | `blob_above = 32768` | any text, binary or JSON property above so many bytes is kept in a blob, text counted as UTF-16; a filter does not see what is there |
 /// | `crate = "..."` | the path to this crate, where it is not `::table_core` |
 ///
 /// # Attributes of a field, in `#[entity(...)]`
@@ -66,6 +67,7 @@
 /// | `default`, `default = "path"` | what a row without the property gives |
 /// | `skip` | not stored; `Default::default()` when read |
 /// | `json` | stored as JSON text; anything that serde knows |
+/// | `blob` | kept in a blob, with a reference in the row; bytes, text or, with `json`, JSON. No key and no index copy holds it. Such an entity is written and read by the patterns crate's `Large`, and is not [`Unindexed`](crate::Unindexed) |
 /// | `flatten`, `flatten(prefix = "...")` | one property for each field of a struct that derives [`Flatten`](derive@crate::Flatten) |
 ///
 /// An `Option` is an absent property when `None`. Properties that no field names are ignored.
@@ -115,9 +117,9 @@
 ///   `Employee::by_email(..)` and the range `Employee::range_by_email(..)`;
 /// - a [`Column`](crate::query::Column) or, for a field that only the key holds, a
 ///   [`KeyColumn`](crate::query::KeyColumn) for each field: `Employee::AGE`. JSON and flattened
-///   fields have none;
-/// - `Employee::patch(..)` with a method for each field that no key and no index copy holds, where
-///   there is any; flattened fields have none, since a merge cannot remove a property.
+///   fields have none, and a field in a blob has a [`BlobColumn`](crate::query::BlobColumn) that names it;
+/// - `Employee::patch(..)` with a method for each field that no key, no index copy and no blob holds,
+///   where there is any; flattened fields have none, since a merge cannot remove a property.
 ///
 /// A generic struct states the bounds that its fields need, such as
 /// `T: Property + Send + Sync + 'static`.

@@ -92,6 +92,15 @@ pub trait Entity: FromRow + Sync {
     /// As [`Entity::write_properties`].
     fn write_index_properties(&self, index: usize, properties: &mut Properties) -> Result<()>;
 
+    /// The key of the entity that a copy was made of, by the index's position in the schema.
+    ///
+    /// # Errors
+    /// [`Corrupted`](crate::ErrorKind::Corrupted) where the row is no such copy.
+    fn copy_source(index: usize, copy: DynamicEntity) -> Result<EntityKey> {
+        let _ = index;
+        Err(crate::__private::no_copy(copy))
+    }
+
     /// The primary row.
     ///
     /// # Errors
@@ -134,13 +143,13 @@ pub trait Entity: FromRow + Sync {
     }
 }
 
-/// An entity without indexes, which can be written row by row.
+/// An entity without indexes and without blobs, which can be written row by row.
 ///
-/// An entity with indexes is written by the patterns crate's `Indexed`, which keeps its copies:
-/// nobody can bypass an index by accident.
+/// An entity with indexes is written by the patterns crate's `Indexed`, which keeps its copies, and
+/// one with fields in blobs by its `Large`: nobody can bypass an index or orphan a blob by accident.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` declares indexes, so its rows cannot be written one by one",
-    note = "write it through `Indexed` of table-patterns, which keeps the index rows in step"
+    message = "`{Self}` declares indexes or blobs, so its rows cannot be written one by one",
+    note = "write an entity with indexes through `Indexed` of table-patterns, which keeps the index rows in step, and one with `#[entity(blob)]` through `Large`"
 )]
 pub trait Unindexed: Entity {}
 
@@ -198,6 +207,28 @@ pub struct Schema {
     pub properties: &'static [&'static str],
     /// The declared indexes.
     pub indexes: &'static [IndexSchema],
+    /// Which properties are kept in blobs.
+    pub blobs: BlobSchema,
+}
+
+/// Which properties of an entity are kept in blobs, with a reference in the row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlobSchema {
+    /// The properties that always are: the fields with `#[entity(blob)]`.
+    pub properties: &'static [&'static str],
+    /// The bytes above which any other text or binary property is, text counted as UTF-16.
+    pub above: Option<u32>,
+}
+
+impl BlobSchema {
+    /// An entity without blobs.
+    pub const NONE: Self = Self { properties: &[], above: None };
+
+    /// Whether no property can be in a blob.
+    #[must_use]
+    pub const fn is_none(&self) -> bool {
+        self.properties.is_empty() && self.above.is_none()
+    }
 }
 
 /// What a declared index says of itself.

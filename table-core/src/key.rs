@@ -10,6 +10,7 @@ use crate::keys::EntityKey;
 ///
 /// The generated constructors make it, such as `Employee::key("Sales", 223)`. A field that does
 /// not fit its template makes a key that holds the error, and every use of the key returns it.
+#[must_use]
 pub struct Key<R> {
     table: Option<&'static str>,
     place: Result<EntityKey>,
@@ -18,13 +19,11 @@ pub struct Key<R> {
 
 impl<R> Key<R> {
     /// A key in the table that it is used with.
-    #[must_use]
     pub const fn new(key: Result<EntityKey>) -> Self {
         Self { table: None, place: key, row: PhantomData }
     }
 
     /// The same key in a table of its own, as that of an index elsewhere.
-    #[must_use]
     pub fn in_table(mut self, table: Option<&'static str>) -> Self {
         self.table = table;
         self

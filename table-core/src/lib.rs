@@ -110,7 +110,9 @@ pub use clock::{Clock, ManualClock, SystemClock};
 #[cfg(feature = "derive")]
 pub use derive::{Entity, EntitySet, Flatten, Projection, Property};
 pub use dynamic::{DynamicEntity, Properties};
-pub use entity::{Discriminator, Entity, EntitySet, FromRow, IndexCopy, IndexKey, IndexSchema, Schema, Unindexed};
+pub use entity::{
+    BlobSchema, Discriminator, Entity, EntitySet, FromRow, IndexCopy, IndexKey, IndexSchema, Schema, Unindexed,
+};
 pub use error::{Error, ErrorKind, Result};
 pub use etag::ETag;
 pub use flatten::Flatten;

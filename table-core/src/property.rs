@@ -5,6 +5,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
+use crate::reserved::BLOB_REFERENCE;
 use crate::timestamp::Timestamp;
 use crate::value::{EdmType, Value};
 
@@ -48,7 +49,22 @@ pub trait Property: Sized {
 #[cold]
 #[must_use]
 pub(crate) fn wrong_type(expected: EdmType, found: &Value) -> Error {
+    if is_blob_reference(found) {
+        return Error::corrupted(
+            "the field is kept in a blob, and the row holds a reference to it; read the entity through `Large` of table-patterns, or read a projection without the field",
+        );
+    }
     Error::corrupted(format!("the stored value is an {}, where the field needs an {expected}", found.edm_type()))
+}
+
+/// Whether a value begins as a reference to a blob does. It is stored as the type that the field is not,
+/// so that no reader takes it for the field's value.
+fn is_blob_reference(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.starts_with(BLOB_REFERENCE),
+        Value::Binary(bytes) => bytes.starts_with(BLOB_REFERENCE.as_bytes()),
+        _ => false,
+    }
 }
 
 #[cold]

@@ -51,11 +51,23 @@ pub(crate) struct Container {
     pub(crate) key_fn: Option<Ident>,
     pub(crate) range_fn: Option<Ident>,
     pub(crate) patch_fn: Option<Ident>,
+    pub(crate) blob_above: Option<u32>,
+    pub(crate) blob_above_at: Option<Meta>,
 }
 
 impl Container {
-    const KNOWN: [&'static str; 9] =
-        ["name", "version", "upgrade_from", "partition", "row", "discriminator", "rename_all", "names", "crate"];
+    const KNOWN: [&'static str; 10] = [
+        "name",
+        "version",
+        "upgrade_from",
+        "partition",
+        "row",
+        "discriminator",
+        "rename_all",
+        "names",
+        "crate",
+        "blob_above",
+    ];
 
     /// Reads `#[entity(...)]` of a struct.
     pub(crate) fn parse(input: &DeriveInput, errors: &mut Errors) -> Self {
@@ -66,6 +78,10 @@ impl Container {
                 "version" => {
                     attr::put(&mut out.version, &item, attr::number(&item, errors), errors);
                     out.version_at = Some(item);
+                }
+                "blob_above" => {
+                    attr::put(&mut out.blob_above, &item, attr::number(&item, errors), errors);
+                    out.blob_above_at = Some(item);
                 }
                 "upgrade_from" => attr::put(&mut out.upgrade_from, &item, attr::type_in(&item, errors), errors),
                 "partition" => attr::put(&mut out.partition, &item, attr::text(&item, errors), errors),
@@ -204,7 +220,13 @@ impl<'a> Entity<'a> {
             .map(|(position, _)| position)
     }
 
-    /// The fields that the copy of an index gives: its key's, the primary key's and the included.
+    /// Whether a field is or can be kept in a blob.
+    pub(crate) fn keeps_blobs(&self) -> bool {
+        self.attrs.blob_above.is_some() || self.fields.iter().any(|field| field.blob.is_some())
+    }
+
+    /// The fields that the copy of an index gives: its key's, the primary key's and the included. A field in a
+    /// blob is none of them, since the blob belongs to the primary row.
     pub(crate) fn copied(&self, index: &Index) -> Vec<usize> {
         self.kept()
             .filter(|field| self.key.holds(*field) || index.key.holds(*field) || self.includes(index, *field))
@@ -217,7 +239,9 @@ impl<'a> Entity<'a> {
     }
 
     fn includes(&self, index: &Index, field: usize) -> bool {
-        let Some(include) = &index.include else { return true };
+        let Some(include) = &index.include else {
+            return self.fields.get(field).is_some_and(|field| field.blob.is_none());
+        };
         self.fields.get(field).is_some_and(|field| include.iter().any(|name| names::plain(name) == field.name))
     }
 

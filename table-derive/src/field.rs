@@ -21,6 +21,8 @@ pub(crate) struct Field<'a> {
     /// The shape of the inner type.
     pub(crate) shape: Shape,
     pub(crate) storage: Storage,
+    /// Where the field is kept in a blob, its attribute.
+    pub(crate) blob: Option<Meta>,
     /// The property's name.
     pub(crate) property: String,
     /// Where the property was named by hand.
@@ -59,10 +61,11 @@ struct Attributes {
     skip: Option<()>,
     json: Option<()>,
     flatten: Option<String>,
+    blob: Option<Meta>,
 }
 
 impl Attributes {
-    const KNOWN: [&'static str; 6] = ["rename", "column", "default", "skip", "flatten", "json"];
+    const KNOWN: [&'static str; 7] = ["rename", "column", "default", "skip", "flatten", "json", "blob"];
 
     fn parse(items: Vec<Meta>, errors: &mut Errors) -> Self {
         let mut out = Self::default();
@@ -73,6 +76,10 @@ impl Attributes {
                 "default" => attr::put(&mut out.default, &item, Fallback::parse(&item, errors), errors),
                 "skip" => attr::put(&mut out.skip, &item, attr::flag(&item, errors), errors),
                 "json" => attr::put(&mut out.json, &item, attr::flag(&item, errors), errors),
+                "blob" => {
+                    let flag = attr::flag(&item, errors).map(|()| item.clone());
+                    attr::put(&mut out.blob, &item, flag, errors);
+                }
                 "flatten" => attr::put(&mut out.flatten, &item, parse_prefix(&item, errors), errors),
                 _ => attr::unknown(&item, &Self::KNOWN, errors),
             }
@@ -118,6 +125,7 @@ impl<'a> Field<'a> {
             optional: option.is_some(),
             shape: Shape::of(inner),
             storage: storage(ident, &attributes, errors),
+            blob: attributes.blob,
             property: attributes.rename.as_ref().map_or_else(|| case.apply(&name), LitStr::value),
             renamed: attributes.rename,
             column: attributes.column.unwrap_or_else(|| Ident::new(&names::column(&name), ident.span())),
@@ -133,10 +141,19 @@ impl<'a> Field<'a> {
 }
 
 fn storage(ident: &Ident, attributes: &Attributes, errors: &mut Errors) -> Storage {
-    let Attributes { skip, json, flatten, rename, default, .. } = attributes;
+    let Attributes { skip, json, flatten, rename, default, blob, .. } = attributes;
     let chosen = usize::from(skip.is_some()) + usize::from(json.is_some()) + usize::from(flatten.is_some());
     if chosen > 1 {
         errors.add(ident, format!("the field `{ident}` has more than one of `skip`, `json` and `flatten`; keep one"));
+    }
+    if let Some(blob) = blob
+        && (skip.is_some() || flatten.is_some())
+    {
+        let word = if skip.is_some() { "skip" } else { "flatten" };
+        errors.add(
+            blob,
+            format!("a field with `{word}` is no single property that a blob could hold; keep one of the two"),
+        );
     }
     if (skip.is_some() || flatten.is_some()) && (rename.is_some() || default.is_some()) {
         let word = if skip.is_some() { "skip" } else { "flatten" };

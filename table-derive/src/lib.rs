@@ -81,6 +81,7 @@ pub fn derive_flatten(input: TokenStream) -> TokenStream {
     let fields = ast::named_fields(&input, "Flatten", attrs.case.unwrap_or_default(), &mut errors);
     if let Some(fields) = &fields {
         valid::check_fields(fields, &input.generics, &mut errors);
+        valid::refuse_blobs(fields, &mut errors);
     }
     match fields {
         Some(fields) if errors.is_empty() => expand::flatten(&input, &krate, &fields),

@@ -87,8 +87,17 @@ pub(crate) fn column(field: &str) -> String {
 }
 
 /// The names that the toolkit and the service keep for themselves.
-const RESERVED: [&str; 8] =
-    ["EntityType", "EntityVersion", "RowKind", "RowToken", "RowOwner", "PartitionKey", "RowKey", "Timestamp"];
+const RESERVED: [&str; 9] = [
+    "EntityType",
+    "EntityVersion",
+    "RowKind",
+    "RowToken",
+    "RowOwner",
+    "RowBlobs",
+    "PartitionKey",
+    "RowKey",
+    "Timestamp",
+];
 
 /// Why a property cannot have this name, if it cannot.
 pub(crate) fn property_problem(name: &str) -> Option<String> {

@@ -10,14 +10,17 @@
 //! | --- | --- | --- |
 //! | find an entity by another field, in its partition | [`intra_partition_secondary_index`] | [`Indexed`] |
 //! | find it by a field across partitions, or keep a value unique there | [`inter_partition_secondary_index`] | [`Indexed`] |
+//! | build, check and repair indexes | [`maintenance`] | [`Maintained`](maintenance::Maintained) |
 //! | find all entities that share a value, by a list of their keys | [`index_entities`] | [`IndexEntities`] |
 //! | show fields of one entity with another, or count entities, without a second read | [`denormalization`] | [`Denormalized`] |
 //! | read an entity together with its parts, such as an employee with all reviews | [`compound_key`] | [`Compound`] |
 //! | read the latest entities first | [`log_tail`] | [`LogTail`] |
 //! | keep a value for each hour or day, and chart them | [`data_series`] | [`DataSeries`] |
 //! | keep more than 252 properties or 1 MiB in one entity | [`wide_entities`] | [`Wide`] |
+//! | keep photos and documents beside their entity, in blobs | [`large_entities`] | [`Large`] |
 //! | relate types: one to many, one to one, a join, inheritance | [`relationships`] | [`Lookup`], [`Link`] |
 //! | spread writes that all go to one partition | [`prepend_append`] | [`Spread`] |
+//! | keep a log of many entries, and read it by time | [`log_data`] | [`LogData`] |
 //! | delete very many old entities at once | [`high_volume_delete`] | [`RollingTables`] |
 //! | do work that spans partitions, tables or stores | [`eventually_consistent_transactions`] | [`Mover`](eventually_consistent_transactions::Mover) |
 //!
@@ -41,12 +44,16 @@ pub mod high_volume_delete;
 pub mod index_entities;
 pub mod inter_partition_secondary_index;
 pub mod intra_partition_secondary_index;
+pub mod large_entities;
+pub mod log_data;
 pub mod log_tail;
+pub mod maintenance;
 pub mod prepend_append;
 pub mod relationships;
 pub mod wide_entities;
 
 mod attempts;
+mod blobs;
 mod rows;
 
 pub use attempts::UpdateOptions;
@@ -56,6 +63,8 @@ pub use denormalization::{Denormalized, KeepsCopies};
 pub use high_volume_delete::{Period, RollingTables};
 pub use index_entities::IndexEntities;
 pub use intra_partition_secondary_index::{Indexed, IndexedTransaction};
+pub use large_entities::{BlobTable, Large};
+pub use log_data::{LogData, LogWriter};
 pub use log_tail::LogTail;
 pub use prepend_append::Spread;
 pub use relationships::{Joined, Link, Lookup, LookupOptions};

@@ -1,7 +1,9 @@
 //! Shared helpers of the integration tests.
 
 pub mod azurite;
+pub mod blobs;
 pub mod crash;
+pub mod explore;
 pub mod fuzzing;
 pub mod gate;
 pub mod pattern;
@@ -12,6 +14,9 @@ pub mod stores;
 mod documents {
     #[doc = include_str!("../../README.md")]
     struct Readme;
+
+    #[doc = include_str!("../../docs/going-to-azure.md")]
+    struct GoingToAzure;
 
     #[doc = include_str!("../../docs/testing-your-application.md")]
     struct TestingYourApplication;

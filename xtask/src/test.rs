@@ -44,10 +44,13 @@ fn run_with(azurite: Option<&Azurite>, command: &mut Command) -> Outcome {
     run(command)
 }
 
-/// Crashes disks in tests of their own, then processes; the arguments go to the binary that does that.
+/// Crashes disks in tests of their own, then explores interleavings and crashes processes; the arguments go to the
+/// binary that does that.
 pub(crate) fn faults(workspace: &Workspace, arguments: &[String]) -> Outcome {
     let cargo = || cargo(&workspace.root);
-    run(cargo().args(["test", "--quiet", "--package", "table-embedded", "--lib", "fault_tests"]))?;
+    if !arguments.iter().any(|argument| matches!(argument.as_str(), "--replay" | "--only")) {
+        run(cargo().args(["test", "--quiet", "--package", "table-embedded", "--lib", "fault_tests"]))?;
+    }
     run(cargo().args(["build", "--quiet", "--release", "--package", "table-tests", "--bins"]))?;
     run(cargo()
         .args(["run", "--quiet", "--release", "--package", "table-tests", "--bin", "faults", "--"])

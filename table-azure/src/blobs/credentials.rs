@@ -14,7 +14,6 @@ use table_core::Result;
 use zeroize::Zeroizing;
 
 use crate::credential::{Credential, Form, refused};
-use crate::endpoint::Endpoint;
 
 const SCOPE: &str = "https://storage.azure.com/.default";
 /// A token that ends sooner than this is exchanged, so that no request outlives it.
@@ -29,7 +28,7 @@ enum Source {
 }
 
 impl Credentials {
-    pub(super) fn new(credential: &Credential, endpoint: &Endpoint) -> Result<Self> {
+    pub(super) fn new(credential: &Credential) -> Result<Self> {
         let fixed = match credential.form() {
             Form::SharedKey(key) => {
                 let text = Zeroizing::new(STANDARD.encode(key.key.reveal()));
@@ -40,7 +39,6 @@ impl Credentials {
             Form::Sas(signature) => split_sas(signature.reveal())
                 .map(AzureCredential::SASToken)
                 .map_err(|_| refused("the shared access signature is not taken"))?,
-            Form::Token(_) if !endpoint.is_https() => return Err(refused("a token is sent over https alone")),
             Form::Token(credential) => {
                 return Ok(Self(Source::Token { credential: credential.clone(), last: Mutex::new(None) }));
             }
@@ -82,14 +80,45 @@ impl fmt::Debug for Credentials {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use azure_core::credentials::{AccessToken, TokenRequestOptions};
+
     use super::*;
 
     #[test]
     fn nothing_of_a_credential_is_shown() {
-        let endpoint = Endpoint::parse("https://contoso.blob.core.windows.net", false).unwrap();
         for credential in [Credential::shared_key("contoso", "c2VjcmV0"), Credential::sas("sv=1&sig=hidden")] {
-            let credentials = Credentials::new(&credential.unwrap(), &endpoint).unwrap();
+            let credentials = Credentials::new(&credential.unwrap()).unwrap();
             assert_eq!(format!("{credentials:?}"), "Credentials");
         }
+    }
+
+    /// Gives tokens that live for a while, and counts them.
+    #[derive(Debug)]
+    struct Tokens {
+        life: Duration,
+        given: AtomicUsize,
+    }
+
+    #[async_trait]
+    impl TokenCredential for Tokens {
+        async fn get_token(&self, _: &[&str], _: Option<TokenRequestOptions<'_>>) -> azure_core::Result<AccessToken> {
+            let number = self.given.fetch_add(1, Ordering::SeqCst);
+            Ok(AccessToken::new(format!("token-{number}"), OffsetDateTime::now_utc() + self.life))
+        }
+    }
+
+    async fn two_tokens(life: Duration) -> [Arc<AzureCredential>; 2] {
+        let tokens = Arc::new(Tokens { life, given: AtomicUsize::new(0) });
+        let credentials = Credentials::new(&Credential::token(tokens)).unwrap();
+        [credentials.get_credential().await.unwrap(), credentials.get_credential().await.unwrap()]
+    }
+
+    #[tokio::test]
+    async fn a_token_is_used_until_it_is_about_to_end() {
+        let token = |number: usize| AzureCredential::BearerToken(format!("token-{number}"));
+        assert_eq!(two_tokens(Duration::hours(1)).await.map(|each| *each == token(0)), [true, true]);
+        assert_eq!(two_tokens(Duration::minutes(4)).await.map(|each| *each == token(1)), [false, true]);
     }
 }

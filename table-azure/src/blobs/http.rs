@@ -1,31 +1,47 @@
 //! The account's connections as `object_store` uses them.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
 
+use crate::failure;
+
 /// Gives `object_store` the account's pool of connections, which follows no redirect.
 #[derive(Debug)]
-pub(super) struct Connector(pub(super) reqwest::Client);
+pub(super) struct Connector {
+    pub(super) client: reqwest::Client,
+    /// A service that asks for a longer wait is not waited for.
+    pub(super) longest_wait: Duration,
+}
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(OnceIfConditional(self.0.clone())))
+        Ok(HttpClient::new(Guard { client: self.client.clone(), longest_wait: self.longest_wait }))
     }
 }
 
-/// Keeps `object_store` from repeating a conditional write that may have happened: the repetition would meet its own
-/// first attempt, and be refused for it.
+/// Adds to the retries of `object_store` what they lack.
+///
+/// A conditional write that may have happened is not repeated: the repetition would meet its own first attempt, and be
+/// refused for it. And a service that asks for time is given it before the answer is handed on.
 #[derive(Debug)]
-struct OnceIfConditional(reqwest::Client);
+struct Guard {
+    client: reqwest::Client,
+    longest_wait: Duration,
+}
 
 #[async_trait]
-impl HttpService for OnceIfConditional {
+impl HttpService for Guard {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let conditional = is_conditional_write(&request);
-        let answer = HttpService::call(&self.0, request).await;
+        let answer = HttpService::call(&self.client, request).await;
+        if let Some(wait) = answer.as_ref().ok().and_then(asked_wait).filter(|wait| *wait <= self.longest_wait) {
+            tokio::time::sleep(wait).await;
+        }
         if !conditional {
             return answer;
         }
@@ -52,4 +68,12 @@ fn is_conditional_write(request: &HttpRequest) -> bool {
 /// Whether the service refused to begin.
 fn is_busy(answer: &HttpResponse) -> bool {
     answer.headers().get("x-ms-error-code").is_some_and(|code| code == "ServerBusy")
+}
+
+/// How long a service that refused for now asks to be left alone.
+fn asked_wait(answer: &HttpResponse) -> Option<Duration> {
+    if !matches!(answer.status().as_u16(), 429 | 503) {
+        return None;
+    }
+    failure::retry_after(|name| answer.headers().get(name)?.to_str().ok())
 }

@@ -107,8 +107,8 @@ impl BlobContainer {
             .with_account(endpoint.account().unwrap_or_default())
             .with_endpoint(endpoint.as_str().to_owned())
             .with_container_name(&self.name)
-            .with_credentials(Arc::new(Credentials::new(self.account.credential(), endpoint)?))
-            .with_http_connector(Connector(self.account.client().clone()))
+            .with_credentials(Arc::new(Credentials::new(self.account.credential())?))
+            .with_http_connector(Connector { client: self.account.client().clone(), longest_wait: retries.total })
             .with_retry(RetryConfig {
                 max_retries: usize::try_from(retries.attempts.saturating_sub(1)).unwrap_or(usize::MAX),
                 retry_timeout: retries.total,

@@ -4,7 +4,7 @@ use azure_core::http::StatusCode;
 use azure_core::http::headers::{CONTENT_TYPE, Headers};
 use table_core::{ETag, Error, ErrorKind, Result, Transaction, Written};
 
-use crate::call::{Call, Subject};
+use crate::call::{Call, REQUEST_ID, Subject};
 use crate::failure;
 
 /// One answer within a batch.
@@ -24,7 +24,7 @@ pub(super) fn decode(headers: &Headers, body: &[u8], table: &str, transaction: &
     let mut parts = Vec::new();
     collect(text, boundary, &mut parts);
     if let Some(failed) = parts.iter().find(|part| part.status >= 300) {
-        return Err(failure_of(failed, table, transaction));
+        return Err(failure_of(failed, headers, table, transaction));
     }
     if parts.len() != transaction.operations().len() {
         return Err(unreadable());
@@ -47,7 +47,7 @@ fn unreadable() -> Error {
     Error::corrupted("the service's answer to the transaction cannot be read").with_outcome_unknown(true)
 }
 
-fn failure_of(part: &Part<'_>, table: &str, transaction: &Transaction) -> Error {
+fn failure_of(part: &Part<'_>, headers: &Headers, table: &str, transaction: &Transaction) -> Error {
     let said = failure::json_error(part.body.as_bytes());
     let index = said.as_ref().and_then(failure::JsonError::operation_index);
     let code = said.map(|said| said.code);
@@ -57,10 +57,10 @@ fn failure_of(part: &Part<'_>, table: &str, transaction: &Transaction) -> Error 
         call = call.with_key(operation.key());
     }
     let error = failure::of_status(&call, StatusCode::from(part.status), code.as_deref());
-    let request_id = header(part.head, "x-ms-request-id").map(ToOwned::to_owned);
+    let request_id = header(part.head, REQUEST_ID.as_str()).or_else(|| headers.get_optional_str(&REQUEST_ID));
     // A missing table is no fault of the operation that met it.
     let whole = error.kind() == ErrorKind::TableNotFound;
-    let error = error.with_service(code, request_id);
+    let error = error.with_service(code, request_id.map(ToOwned::to_owned));
     match index.filter(|_| !whole) {
         Some(index) => call.locate(error).with_operation_index(index),
         None => error,
@@ -128,6 +128,7 @@ mod tests {
         body.push_str("--changes_1--\r\n--batch_1--\r\n");
         let mut headers = Headers::new();
         headers.insert(CONTENT_TYPE, "multipart/mixed; boundary=batch_1");
+        headers.insert(REQUEST_ID, "r-8");
         decode(&headers, body.as_bytes(), "Staff", &transaction())
     }
 
@@ -144,9 +145,9 @@ mod tests {
     fn the_operation_that_failed_is_named() {
         let body =
             r#"{"odata.error":{"code":"ResourceNotFound","message":{"lang":"en-US","value":"1:It is not there."}}}"#;
-        let error = read(&[&format!("HTTP/1.1 404 Not Found\r\nx-ms-request-id: r-7\r\n\r\n{body}")]).unwrap_err();
+        let error = read(&[&format!("HTTP/1.1 404 Not Found\r\nContent-ID: 1\r\n\r\n{body}")]).unwrap_err();
         assert_eq!((error.kind(), error.operation_index()), (ErrorKind::NotFound, Some(1)));
-        assert_eq!((error.operation(), error.request_id()), (Some("delete"), Some("r-7")));
+        assert_eq!((error.operation(), error.request_id()), (Some("delete"), Some("r-8")));
         assert_eq!(error.key().unwrap().row.as_str(), "2");
         assert!(!error.outcome_unknown());
     }

@@ -14,12 +14,12 @@ pub use names::{
     assert_distinct, count, join, name, prefixed_bytes, prefixed_len, prefixed_names, slice, slice_mut, take,
 };
 pub use rows::{
-    Flat, check_version, common_prefix, corrupted_variant, json_value, read, read_entity, read_json, read_json_or,
-    read_or, read_row, recognizes_copy, selection, unknown_member, write, write_json,
+    Flat, check_version, common_prefix, corrupted_variant, json_value, no_copy, read, read_entity, read_json,
+    read_json_or, read_or, read_row, recognizes_copy, selection, unknown_member, write, write_json,
 };
 pub use source::{JsonColumn, Source, absent};
 
-use crate::entity::{Discriminator, Schema};
+use crate::entity::{BlobSchema, Discriminator, Schema};
 use crate::keys::KeyTemplate;
 
 /// The schema of an entity whose attributes have mistakes, so that only these are reported.
@@ -32,4 +32,5 @@ pub const BROKEN_SCHEMA: &Schema = &Schema {
     row: KeyTemplate::new(&[]),
     properties: &[],
     indexes: &[],
+    blobs: BlobSchema::NONE,
 };

@@ -60,8 +60,17 @@ const fn is_reserved(name: &str) -> bool {
 }
 
 /// The service's own names and those of [`crate::reserved`], as constants can compare them.
-const RESERVED: [&str; 8] =
-    ["PartitionKey", "RowKey", "Timestamp", "EntityType", "EntityVersion", "RowKind", "RowToken", "RowOwner"];
+const RESERVED: [&str; 9] = [
+    "PartitionKey",
+    "RowKey",
+    "Timestamp",
+    "EntityType",
+    "EntityVersion",
+    "RowKind",
+    "RowToken",
+    "RowOwner",
+    "RowBlobs",
+];
 
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());

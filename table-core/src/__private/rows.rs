@@ -181,6 +181,12 @@ pub fn recognizes_copy(schema: &Schema, index: &IndexSchema, partition: &KeyTemp
         && partition.matches(row.key.partition.as_str())
 }
 
+/// A row that is no copy of an index.
+#[must_use]
+pub fn no_copy(row: DynamicEntity) -> Error {
+    Error::corrupted("the row is no copy of an index of this type").with_key(row.key)
+}
+
 /// What two texts both begin with.
 #[must_use]
 pub fn common_prefix(a: &'static str, b: &'static str) -> &'static str {

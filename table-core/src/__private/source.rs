@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::keys::{EntityKey, KeyPart, KeyTemplate, KeyValue};
 use crate::names::PropertyName;
 use crate::property::Property;
-use crate::query::{Column, KeyColumn};
+use crate::query::{BlobColumn, Column, KeyColumn};
 
 /// A column of `E` that gives values of type `T`.
 #[diagnostic::on_unimplemented(
@@ -34,8 +34,22 @@ impl<E, T: Property> Source<E, T> for Column<E, T> {
     }
 
     fn read(&self, _: &EntityKey, properties: &mut Properties) -> Result<Option<T>> {
-        let name = self.name().as_str();
-        properties.remove(name).map(T::from_value).transpose().map_err(|error| error.with_property(name))
+        read_property(self.name(), properties)
+    }
+}
+
+fn read_property<T: Property>(name: &PropertyName, properties: &mut Properties) -> Result<Option<T>> {
+    let name = name.as_str();
+    properties.remove(name).map(T::from_value).transpose().map_err(|error| error.with_property(name))
+}
+
+impl<E, T: Property> Source<E, T> for BlobColumn<E, T> {
+    fn property(&self) -> Option<PropertyName> {
+        Some(self.name().clone())
+    }
+
+    fn read(&self, _: &EntityKey, properties: &mut Properties) -> Result<Option<T>> {
+        read_property(self.name(), properties)
     }
 }
 

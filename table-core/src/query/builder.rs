@@ -27,6 +27,25 @@ pub(super) const MAX_CONCURRENCY: usize = 64;
 /// How a row becomes a result.
 pub(super) type ReadRow<R> = Arc<dyn Fn(DynamicEntity) -> Result<Versioned<R>> + Send + Sync>;
 
+/// Reads the rows of a query, apart from finding them. See [`Query::rows`].
+pub struct RowReader<R>(ReadRow<R>);
+
+impl<R> RowReader<R> {
+    /// What the query makes of a row.
+    ///
+    /// # Errors
+    /// [`Corrupted`](crate::ErrorKind::Corrupted) where the row is not what its type says.
+    pub fn read(&self, row: DynamicEntity) -> Result<Versioned<R>> {
+        (self.0)(row)
+    }
+}
+
+impl<R> fmt::Debug for RowReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RowReader")
+    }
+}
+
 /// Which rows of type `E` to read, and as what.
 ///
 /// Plain data until a [`Table`](crate::Table) runs it. A mistake in it, such as a filter that does
@@ -162,6 +181,17 @@ impl<E: FromRow, R> Query<E, R> {
     /// Reads each entity as a smaller type.
     pub fn project<P: FromRow>(self) -> Query<E, P> {
         self.read_as(P::selection(), P::from_row)
+    }
+
+    /// The same query for rows as they are stored, with these properties too, and what reads them: for whoever
+    /// does something to a row before it is read, such as fetching what it keeps elsewhere.
+    pub fn rows(mut self, also: impl IntoIterator<Item = PropertyName>) -> (Query<E, DynamicEntity>, RowReader<R>) {
+        let read = Arc::clone(&self.read);
+        if let Selection::Only(names) = &mut self.selection {
+            names.extend(also);
+        }
+        let selection = self.selection.clone();
+        (self.read_as(selection, DynamicEntity::from_row), RowReader(read))
     }
 
     fn read_as<S>(

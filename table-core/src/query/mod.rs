@@ -22,6 +22,7 @@
 //! [`Table`](crate::Table) reads the ranges as a list, a stream, a count, or page by page with a
 //! [`Continuation`].
 
+mod blob_column;
 mod builder;
 mod column;
 mod continuation;
@@ -36,7 +37,8 @@ mod range;
 mod run;
 mod select;
 
-pub use builder::Query;
+pub use blob_column::BlobColumn;
+pub use builder::{Query, RowReader};
 pub use column::{Column, KeyColumn, Operand};
 pub use continuation::Continuation;
 pub use evaluate::ValueRef;

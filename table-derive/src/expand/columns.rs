@@ -20,6 +20,14 @@ pub(super) fn columns(context: &Context<'_>) -> TokenStream {
                     #vis const #column: #krate::query::KeyColumn<Self, #inner> = #krate::query::KeyColumn::new(#name);
                 }
             }
+            Storage::Property if field.blob.is_some() => {
+                let doc = format!("The property `{property}`, which holds the field `{name}` in a blob.");
+                quote! {
+                    #[doc = #doc]
+                    #vis const #column: #krate::query::BlobColumn<Self, #inner> =
+                        #krate::query::BlobColumn::new(#property);
+                }
+            }
             Storage::Property => {
                 let doc = format!("The property `{property}`, which holds the field `{name}`.");
                 quote! {

@@ -1,7 +1,8 @@
 //! `Entity` and `FromRow` of an entity, and the order of everything that is generated for it.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::codec::{self, KeySource};
 use super::{Context, columns, index, keys, patch, range};
@@ -110,14 +111,25 @@ fn implementation(context: &Context<'_>) -> TokenStream {
         let write = codec::write(krate, &entity.fields, &entity.copy_stored(index));
         quote!(#position => { #write })
     });
-    let unindexed = entity.indexes.is_empty().then(|| {
+    let copy_source = (!entity.indexes.is_empty()).then(|| copy_source(context));
+    let row_by_row = entity.indexes.is_empty() && !entity.keeps_blobs();
+    let unindexed = row_by_row.then(|| {
         quote! {
             #[automatically_derived]
             impl #impl_generics #krate::Unindexed for #this #where_clause {}
         }
     });
     // A generic schema is evaluated where it is used; any other at once, so that mistakes show.
-    let evaluated = (!context.is_generic()).then(|| quote!(const _: &#krate::Schema = #schema;));
+    let evaluated = (!context.is_generic()).then(|| {
+        let blobs = entity.fields.iter().filter(|field| field.blob.is_some() && field.is_property()).map(|field| {
+            let Field { column, inner, .. } = field;
+            quote_spanned!(inner.span()=> const _: #krate::query::BlobColumn<#this, #inner> = <#this>::#column;)
+        });
+        quote! {
+            const _: &#krate::Schema = #schema;
+            #(#blobs)*
+        }
+    });
     quote! {
         #[automatically_derived]
         #[allow(unused_variables, clippy::match_single_binding)]
@@ -147,9 +159,28 @@ fn implementation(context: &Context<'_>) -> TokenStream {
                 }
                 ::core::result::Result::Ok(())
             }
+
+            #copy_source
         }
         #unindexed
         #evaluated
+    }
+}
+
+/// The function that reads a copy of an index by its position, and follows it to its entity.
+fn copy_source(context: &Context<'_>) -> TokenStream {
+    let Context { krate, entity } = context;
+    let arms = entity.indexes.iter().enumerate().map(|(position, index)| {
+        let copy = super::index::copy_type(context, index);
+        quote!(#position => <#copy as #krate::FromRow>::from_row(copy)?.source_key().resolve(),)
+    });
+    quote! {
+        fn copy_source(index: usize, copy: #krate::DynamicEntity) -> #krate::Result<#krate::EntityKey> {
+            match index {
+                #(#arms)*
+                _ => ::core::result::Result::Err(#krate::__private::no_copy(copy)),
+            }
+        }
     }
 }
 
@@ -197,6 +228,8 @@ fn schema_constant(context: &Context<'_>) -> TokenStream {
     let row = keys::template(krate, &entity.key.row, &entity.fields);
     let properties = codec::property_names(krate, &entity.fields, &entity.stored());
     let indexes = entity.indexes.iter().map(|index| index_schema(context, index));
+    let blobs = entity.fields.iter().filter(|field| field.blob.is_some()).map(|field| &field.property);
+    let above = super::option(entity.attrs.blob_above.map(|above| quote!(#above)));
     quote! {
         #krate::Schema {
             name: #name,
@@ -207,6 +240,7 @@ fn schema_constant(context: &Context<'_>) -> TokenStream {
             row: #row,
             properties: #properties,
             indexes: &[#(#indexes),*],
+            blobs: #krate::BlobSchema { properties: &[#(#blobs),*], above: #above },
         }
     }
 }

@@ -28,6 +28,13 @@ fn copy_name(context: &Context<'_>, index: &Index) -> Ident {
     context.named(&format!("By{}", Case::Pascal.apply(&names::plain(&index.name))))
 }
 
+/// The type of an index's copy, with the entity's parameters.
+pub(super) fn copy_type(context: &Context<'_>, index: &Index) -> TokenStream {
+    let copy = copy_name(context, index);
+    let (_, parameters, _) = context.generics().split_for_impl();
+    quote!(#copy #parameters)
+}
+
 struct OneIndex<'c> {
     context: &'c Context<'c>,
     index: &'c Index,
@@ -37,11 +44,8 @@ struct OneIndex<'c> {
 }
 
 impl OneIndex<'_> {
-    /// The copy's type with the entity's parameters.
     fn copy_type(&self) -> TokenStream {
-        let copy = &self.copy;
-        let (_, parameters, _) = self.context.generics().split_for_impl();
-        quote!(#copy #parameters)
+        copy_type(self.context, self.index)
     }
 
     /// Expressions for the templates of the copies.
@@ -92,7 +96,6 @@ impl OneIndex<'_> {
             #[automatically_derived]
             impl #impl_generics #copy_type #where_clause {
                 /// The key of the entity that this is a copy of.
-                #[must_use]
                 #vis fn source_key(&self) -> #krate::Key<#this> {
                     #krate::Key::new(#krate::__private::entity_key(&#schema.partition, #partition, &#schema.row, #row))
                 }
@@ -166,7 +169,6 @@ impl OneIndex<'_> {
             let doc = format!("The key of the one copy in the index `{name}` with these fields.");
             return quote! {
                 #[doc = #doc]
-                #[must_use]
                 #vis fn #function(#(#parameters),*) -> #krate::Key<#copy_type> {
                     #krate::Key::new(#krate::__private::index_key(#schema, #position, #partition, #row)).in_table(#table)
                 }
@@ -177,7 +179,6 @@ impl OneIndex<'_> {
         let doc = format!("All copies in the index `{name}` with these fields.");
         quote! {
             #[doc = #doc]
-            #[must_use]
             #vis fn #function(#(#parameters),*) -> #krate::Query<#copy_type> {
                 #krate::Query::in_range(
                     #krate::keys::KeyPrefix::new(

@@ -115,7 +115,6 @@ pub(super) fn constructor(context: &Context<'_>) -> TokenStream {
     );
     quote! {
         #[doc = #doc]
-        #[must_use]
         #vis fn #function(#(#parameters),*) -> #krate::Key<Self> {
             #krate::Key::new(#krate::__private::entity_key(&#schema.partition, #partition, &#schema.row, #row))
         }

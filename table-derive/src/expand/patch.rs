@@ -4,14 +4,15 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::Context;
+use crate::ast::Entity;
 use crate::field::{Field, Storage};
 use crate::shape::Shape;
 
 /// The builder's type, and the function that begins one.
 ///
 /// There is no setter for a field that a key or an index copy holds, so that a patch can never
-/// leave an index stale; and none for a flattened field, since a merge cannot take away the
-/// properties that its new value lacks.
+/// leave an index stale; none for a field that may be in a blob, which a patch would orphan; and none
+/// for a flattened field, since a merge cannot take away the properties that its new value lacks.
 pub(super) fn patch(context: &Context<'_>) -> (TokenStream, TokenStream) {
     let Context { krate, entity } = context;
     let free = |position: &usize| {
@@ -20,6 +21,7 @@ pub(super) fn patch(context: &Context<'_>) -> (TokenStream, TokenStream) {
     let setters: Vec<TokenStream> = (0..entity.fields.len())
         .filter(free)
         .filter_map(|position| entity.fields.get(position))
+        .filter(|field| !can_be_blob(entity, field))
         .filter_map(|field| setter(context, field))
         .collect();
     if setters.is_empty() {
@@ -75,6 +77,12 @@ pub(super) fn patch(context: &Context<'_>) -> (TokenStream, TokenStream) {
         }
     };
     (types, begin)
+}
+
+fn can_be_blob(entity: &Entity<'_>, field: &Field<'_>) -> bool {
+    let movable =
+        matches!(field.storage, Storage::Json) || matches!(field.shape, Shape::Text | Shape::Bytes | Shape::Opaque);
+    field.blob.is_some() || (entity.attrs.blob_above.is_some() && movable)
 }
 
 fn setter(context: &Context<'_>, field: &Field<'_>) -> Option<TokenStream> {

@@ -63,7 +63,6 @@ pub(super) fn builder(context: &Context<'_>, rows: &Rows<'_>) -> (TokenStream, T
     let finish = (!fields.iter().any(|field| field.name == "query")).then(|| {
         quote! {
             /// All rows with the parts so far.
-            #[must_use]
             #vis fn query(self) -> #krate::Query<#read_as> {
                 ::core::convert::From::from(self)
             }
@@ -181,7 +180,6 @@ fn between_method(
     let vis = context.vis();
     Some(quote! {
         #[doc = #doc]
-        #[must_use]
         #vis fn #method #lifetime (self, range: impl #krate::__private::RangeBounds<#ty>) -> #krate::Query<#read_as> {
             #krate::Query::in_range(self.prefix.between(#lower, #upper)).in_table(#table)
         }
@@ -199,7 +197,6 @@ fn prefix_method(context: &Context<'_>, rows: &Rows<'_>, field: &Field<'_>) -> O
     let doc = format!("The rows whose `{}` begins with a text.", field.name);
     Some(quote! {
         #[doc = #doc]
-        #[must_use]
         #vis fn #method(self, prefix: &str) -> #krate::Query<#read_as> {
             #krate::Query::in_range(self.prefix.text_prefix(prefix)).in_table(#table)
         }

@@ -87,6 +87,9 @@ fn check_literal(template: &Template, literal: &str, errors: &mut Errors) {
 /// Why a field cannot stand in any key, if it cannot.
 fn field_problem(field: &Field<'_>) -> Option<String> {
     let name = &field.name;
+    if field.blob.is_some() {
+        return Some(format!("`{{{name}}}` is kept in a blob; a key cannot hold it"));
+    }
     match (&field.storage, field.shape) {
         (Storage::Json, _) => Some(format!("`{{{name}}}` is stored as JSON, which has no order; a key cannot hold it")),
         (Storage::Flatten(_), _) => {

@@ -10,12 +10,16 @@ use crate::field::{Field, Storage};
 use crate::names;
 use crate::template::Part;
 
-pub(crate) use properties::check_fields;
+pub(crate) use properties::{check_fields, refuse_blobs};
+
+/// The bytes of the largest property.
+const PROPERTY_BYTES: u32 = 64 * 1024;
 
 /// Checks an entity.
 pub(crate) fn check_entity(entity: &Entity<'_>, errors: &mut Errors) {
     check_container(entity, errors);
     check_fields(&entity.fields, &entity.input.generics, errors);
+    properties::check_blobs(&entity.fields, errors);
     properties::check_columns(&entity.fields, errors);
     keys::check_primary(entity, errors);
     for (position, index) in entity.indexes.iter().enumerate() {
@@ -40,6 +44,11 @@ fn check_container(entity: &Entity<'_>, errors: &mut Errors) {
         && entity.version() < 2
     {
         errors.add(old, "`upgrade_from` needs a version above the old one, as in `version = 2`");
+    }
+    if let (Some(above), Some(at)) = (attrs.blob_above, &attrs.blob_above_at)
+        && above > PROPERTY_BYTES
+    {
+        errors.add(at, format!("a property holds at most {PROPERTY_BYTES} bytes; choose a number up to that"));
     }
     let Some(discriminator) = &attrs.discriminator else { return };
     match discriminator.value().as_str() {
@@ -86,6 +95,12 @@ fn check_include(fields: &[Field<'_>], index: &Index, errors: &mut Errors) {
             }
             Some(field) if matches!(field.storage, Storage::Skip) => {
                 errors.add(ident, format!("the field `{name}` is skipped, so no index can include it"));
+            }
+            Some(field) if field.blob.is_some() => {
+                errors.add(
+                    ident,
+                    format!("the field `{name}` is kept in a blob, so no index can include it; read it from the entity itself"),
+                );
             }
             Some(_) if include.iter().take(position).any(|other| names::plain(other) == name) => {
                 errors.add(ident, format!("`include` names `{name}` twice; keep one"));

@@ -61,6 +61,31 @@ fn check_type(field: &Field<'_>, generics: &Generics, errors: &mut Errors) {
     }
 }
 
+/// Checks that what goes to a blob is text, bytes or JSON. A type of the user's is checked where its column is made.
+pub(super) fn check_blobs(fields: &[Field<'_>], errors: &mut Errors) {
+    for field in fields.iter().filter(|field| field.blob.is_some() && field.is_property()) {
+        if !matches!(field.shape, Shape::Text | Shape::Bytes | Shape::Opaque | Shape::Unsupported(_)) {
+            let name = &field.name;
+            let problem = format!(
+                "a blob holds bytes, text or JSON, and `{name}` is none of them; leave out `blob`, or add `json`"
+            );
+            errors.add(field.inner, problem);
+        }
+    }
+}
+
+/// Refuses blobs in a struct that is flattened: only the entity itself knows which of its properties are in blobs.
+pub(crate) fn refuse_blobs(fields: &[Field<'_>], errors: &mut Errors) {
+    for field in fields {
+        if let Some(blob) = &field.blob {
+            errors.add(
+                blob,
+                format!("a flattened struct keeps nothing in blobs; move `{}` to the entity itself", field.name),
+            );
+        }
+    }
+}
+
 /// Whether a type names a generic parameter.
 fn mentions(ty: &Type, generics: &Generics) -> bool {
     let parameters: Vec<String> = generics

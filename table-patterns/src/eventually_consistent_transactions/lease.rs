@@ -70,6 +70,11 @@ impl<'q> Lease<'q> {
         Ok(())
     }
 
+    /// What proves that the message is held, as it is now.
+    pub(super) fn into_receipt(self) -> MessageReceipt {
+        self.receipt
+    }
+
     /// Deletes the message.
     pub(super) async fn delete(self) -> Result<()> {
         self.queues.delete_message(self.queue, &self.receipt).await

@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 
 use super::delivery::{Delivery, Next};
 use super::item::{Outgoing, WorkItem, handler_name};
+use super::lease::{Held, Lease};
 use super::options::MoverOptions;
 use super::worker::{Worker, Workers};
 
@@ -117,13 +118,38 @@ impl Mover {
         Ok(())
     }
 
-    /// Puts another item in the place of one that nobody has received since it was sent.
+    /// Puts another item in the place of one that nobody has received since it was sent, and gives its receipt.
     ///
     /// # Errors
     /// As [`Mover::withdraw`].
-    pub(crate) async fn exchange(&self, receipt: &MessageReceipt, item: Outgoing, due: Duration) -> Result<()> {
+    pub(crate) async fn exchange(
+        &self,
+        receipt: &MessageReceipt,
+        item: Outgoing,
+        due: Duration,
+    ) -> Result<MessageReceipt> {
         let Shared { queues, queue, .. } = &*self.shared;
-        queues.update_message(queue, receipt, due, Some(item.body)).await.map(|_| ())
+        queues.update_message(queue, receipt, due, Some(item.body)).await
+    }
+
+    /// Does work while an item that nobody has received stays hidden, renewed as a lease is; `None` where somebody
+    /// received it, or the work took longer than it may: then the work was dropped.
+    pub(crate) async fn while_hidden<T>(
+        &self,
+        receipt: &mut MessageReceipt,
+        hidden: Duration,
+        longest: Duration,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let Shared { queues, queue, .. } = &*self.shared;
+        let options = MoverOptions::default().with_lease(hidden).with_longest_run(longest);
+        let mut lease = Lease::new(&**queues, queue, receipt.clone());
+        let held = lease.keep(&options, work, std::future::pending()).await;
+        *receipt = lease.into_receipt();
+        match held {
+            Held::Through(done) => Some(done),
+            Held::Lost | Held::Released => None,
+        }
     }
 
     /// Whether this process handles items of a kind and a scope.

@@ -9,7 +9,7 @@ use table_core::{
 
 use super::message::{Collect, Garbage, scope};
 use super::options::Age;
-use super::place::{Found, Place, Standing, stored_copies};
+use super::place::{Found, Place, stored_copies};
 use super::rows;
 use crate::eventually_consistent_transactions::Outgoing;
 use crate::intra_partition_secondary_index::Indexed;
@@ -83,7 +83,7 @@ impl<E: Entity> Indexed<E> {
         let place = place_of::<C>(self.table(), key.resolve()?)?;
         let age = Age::begin();
         match self.read_row(&place).await? {
-            Some(row) => self.check::<C>(&place, row, age).await,
+            Some(row) => self.checked_row::<C>(&place, row, age).await,
             None => Ok(None),
         }
     }
@@ -94,7 +94,7 @@ impl<E: Entity> Indexed<E> {
         let checks = rows.into_iter().map(|row| async move {
             let row = row.into_value();
             let place = place_of::<C>(self.table(), row.key.clone())?;
-            self.check::<C>(&place, row, age).await
+            self.checked_row::<C>(&place, row, age).await
         });
         stream::iter(checks).buffered(CHECKS).try_filter_map(|found| async { Ok(found) }).try_collect().await
     }
@@ -104,7 +104,7 @@ impl<E: Entity> Indexed<E> {
     }
 
     /// Asks the entity whether a row of an index is right, and writes what it says where it is not.
-    async fn check<C: IndexCopy<Source = E>>(
+    async fn checked_row<C: IndexCopy<Source = E>>(
         &self,
         place: &Place,
         mut row: DynamicEntity,
@@ -122,10 +122,10 @@ impl<E: Entity> Indexed<E> {
                 (Some(entity), Some(copy)) if rows::is_as(&row, &copy) => return Ok(Some(Checked { entity, row })),
                 (Some(entity), Some(copy)) => (Some(entity), marked(copy)),
                 // A claim is not stale: its writer is on its way.
-                _ if matches!(found.standing, Standing::Claimed(_)) => return Ok(None),
+                _ if found.claimed_by().is_some() => return Ok(None),
                 _ => (None, rows::tombstone(&place.key, &rows::owner(self.table(), &source))),
             };
-            if let Some(etag) = self.mend(place, wanted.clone(), &found, age).await? {
+            if let Some(etag) = self.write_row(place, wanted.clone(), &found, age).await? {
                 let row = DynamicEntity { etag: Some(etag), ..wanted };
                 return Ok(entity.map(|entity| Checked { entity, row }));
             }
@@ -154,16 +154,21 @@ impl<E: Entity> Indexed<E> {
 
     /// Writes a row of an index if what was found still stands there, and sees to it that a tombstone goes some
     /// time.
-    async fn mend(&self, place: &Place, row: DynamicEntity, found: &Found, age: Age) -> Result<Option<ETag>> {
+    pub(crate) async fn write_row(
+        &self,
+        place: &Place,
+        row: DynamicEntity,
+        found: &Found,
+        age: Age,
+    ) -> Result<Option<ETag>> {
         let Some(keeper) = self.keeper().filter(|keeper| !age.is_too_old(keeper.options.grace)) else {
             return Ok(None);
         };
         let is_tombstone = rows::is_of_kind(&row, reserved::TOMBSTONE_KIND);
         let written = place.write(self.table(), row, found).await?;
         if let Some(etag) = written.clone().filter(|_| is_tombstone) {
-            let garbage = Garbage { table: place.table.clone(), key: place.key.clone(), etag };
-            let grace = keeper.options.grace;
-            let collect = Collect { scope: scope::<E>(self.table()), rows: vec![garbage], fence: None, grace };
+            let (rows, grace) = (vec![Garbage::tombstone(place, etag)], keeper.options.grace);
+            let collect = Collect { scope: scope::<E>(self.table()), rows, grace };
             // Where it cannot be sent the tombstone stays until somebody writes here or repairs the index.
             let sent = keeper.mover.send_later(&Outgoing::of(&collect)?, grace).await;
             if let Err(error) = sent {

@@ -35,10 +35,7 @@ impl WorkItem for Intent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Collect {
     pub(super) scope: String,
-    /// The tombstones.
     pub(super) rows: Vec<Garbage>,
-    /// Where a fence may stand.
-    pub(super) fence: Option<EntityKey>,
     pub(super) grace: Duration,
 }
 
@@ -50,12 +47,25 @@ impl WorkItem for Collect {
     }
 }
 
-/// A tombstone to be removed, if it still is this version.
+/// A row to be removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Garbage {
     pub(super) table: TableName,
     pub(super) key: EntityKey,
-    pub(super) etag: ETag,
+    /// The version of a tombstone; none for a fence, whose place nobody else needs.
+    pub(super) etag: Option<ETag>,
+}
+
+impl Garbage {
+    /// A tombstone, if it still is this version.
+    pub(super) fn tombstone(place: &Place, etag: ETag) -> Self {
+        Self { table: place.table.clone(), key: place.key.clone(), etag: Some(etag) }
+    }
+
+    /// A fence, if there is one.
+    pub(super) fn fence(table: &Table, key: EntityKey) -> Self {
+        Self { table: table.name().clone(), key, etag: None }
+    }
 }
 
 /// Which messages a worker of an entity's indexes has: those of its type in its table.

@@ -16,7 +16,7 @@
 //! | `Employees` | `Sales` | `empid_000223` | everything |
 //! | `Employees` | `Sales` | `~intent_ID` | `RowKind` = `intent`: a change that is not yet in all indexes; or `fence`: no such change may come any more |
 //! | `EmployeesByEmail` | `jo@contoso.com` | | `RowKind` = `index:directory`, the primary key, what `include(...)` names |
-//! | `EmployeesByEmail` | `al@contoso.com` | | `RowKind` = `claim`: an entity that is about to be written has this unique value |
+//! | `EmployeesByEmail` | `al@contoso.com` | | `RowKind` = `claim:ID`: an entity that is about to be written has this unique value |
 //! | `EmployeesByEmail` | `jones@contoso.com` | | `RowKind` = `tombstone`: nobody has this value any more |
 //!
 //! All of them but the entity carry `RowOwner`, such as `employees/Sales/empid_000223`; every row that is
@@ -34,9 +34,10 @@
 //! 7. Delete the message. Where there are tombstones it becomes the message that removes them, in a day.
 //!
 //! Whoever meets somebody else in step 5 reads the index rows again, then the entity, and writes what that
-//! says. A worker that gets the message does the same, after it has put a fence where there is no intent. What
-//! is written is always read from the entity, after the row that it is written to: so it does not matter how
-//! often, in which order or how late anybody writes.
+//! says. A worker that gets the message does the same, after it has put a fence where there is no intent. A claim
+//! of another change of the same entity is removed only behind a fence of its own. What is written is always read
+//! from the entity, after the row that it is written to: so it does not matter how often, in which order or how
+//! late anybody writes.
 //!
 //! # Guarantees
 //! - Once the queue is empty, every row of an index is what its entity says, and no other is live.
@@ -117,7 +118,7 @@ mod message;
 mod options;
 mod place;
 mod protocol;
-mod rows;
+pub(crate) mod rows;
 mod settle;
 mod worker;
 
@@ -126,5 +127,8 @@ pub use options::IntentOptions;
 
 pub(crate) use change::Change;
 pub(crate) use find::is_local;
-pub(crate) use place::{copies, stored_copies};
-pub(crate) use protocol::{Keeper, Writer};
+pub(crate) use options::Age;
+pub(crate) use place::{Found, Place, copies, is_conflict, stored_copies};
+pub(crate) use protocol::{Keeper, Writer, delete};
+pub(crate) use rows::INTENT_PREFIX;
+pub(crate) use settle::fence;

@@ -47,7 +47,7 @@ impl IntentOptions {
     }
 
     /// Refuses times that do not fit each other or the service.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.grace > Duration::from_secs(limits::VISIBILITY_SECONDS) {
             return Err(Error::limit_exceeded("a grace period is at most seven days, as long as a message can wait"));
         }

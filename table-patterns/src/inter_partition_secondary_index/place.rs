@@ -55,7 +55,7 @@ impl Place {
 }
 
 /// Whether somebody else was faster, so that reading again helps.
-pub(super) fn is_conflict(error: &Error) -> bool {
+pub(crate) fn is_conflict(error: &Error) -> bool {
     let refused =
         matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::AlreadyExists | ErrorKind::NotFound);
     refused && !error.outcome_unknown()
@@ -75,8 +75,8 @@ pub(crate) enum Standing {
     Free,
     /// An entity: the copy is live.
     Live(String),
-    /// An entity that is on its way: the place is claimed.
-    Claimed(String),
+    /// An entity that is on its way: the place is claimed, by an intent with this id.
+    Claimed { owner: String, intent: String },
     /// A row that is no index row at all.
     Strange,
 }
@@ -91,21 +91,32 @@ impl Found {
             let owner = text(reserved::ROW_OWNER.as_str()).map(str::to_owned);
             let standing = match text(reserved::ROW_KIND.as_str()) {
                 Some(reserved::TOMBSTONE_KIND) => Standing::Free,
-                Some(reserved::CLAIM_KIND) => owner.map_or(Standing::Free, Standing::Claimed),
                 Some(kind) if kind.starts_with(reserved::INDEX_KIND_PREFIX) => {
                     owner.map_or(Standing::Free, Standing::Live)
                 }
-                _ => Standing::Strange,
+                Some(kind) => match (kind.strip_prefix(reserved::CLAIM_KIND_PREFIX), owner) {
+                    (Some(intent), Some(owner)) => Standing::Claimed { owner, intent: intent.to_owned() },
+                    _ => Standing::Strange,
+                },
+                None => Standing::Strange,
             };
             Self { etag: row.etag, standing }
         })
+    }
+
+    /// The intent by which an entity claims the place.
+    pub(crate) fn claimed_by(&self) -> Option<&str> {
+        match &self.standing {
+            Standing::Claimed { intent, .. } => Some(intent),
+            _ => None,
+        }
     }
 
     /// Whether the place is somebody else's, by a copy or by a claim.
     pub(crate) fn is_of_another(&self, owner: &str) -> bool {
         match &self.standing {
             Standing::Free => false,
-            Standing::Live(other) | Standing::Claimed(other) => other != owner,
+            Standing::Live(other) | Standing::Claimed { owner: other, .. } => other != owner,
             Standing::Strange => true,
         }
     }

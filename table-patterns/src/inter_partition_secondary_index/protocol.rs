@@ -21,6 +21,12 @@ pub(crate) struct Keeper {
     pub(super) options: IntentOptions,
 }
 
+impl Keeper {
+    pub(crate) const fn options(&self) -> &IntentOptions {
+        &self.options
+    }
+}
+
 /// A writer of entities with indexes elsewhere.
 pub(crate) struct Writer<'a> {
     pub(crate) table: &'a Table,
@@ -81,10 +87,7 @@ impl Writer<'_> {
             self.give_up::<E>(sent).await;
             return Err(ended);
         }
-        // Its fence may be gone soon, and then nobody would stop the write that nobody knows of.
-        if sent.age.is_too_old(self.keeper.options.grace) {
-            return Err(Ended::Again(Error::precondition_failed("the intent is too old to be carried out")));
-        }
+        self.refuse_old(&sent)?;
         let intent = rows::intent_key(&plan.source, &sent.intent.id).map_err(Refused::from)?;
         match change.with_intent(self.table, rows::intent(intent.clone(), &owner)).try_commit().await {
             Ok(written) => {
@@ -125,19 +128,30 @@ impl Writer<'_> {
     async fn claim(&self, plan: &Plan, found: &mut [Found], owner: &str, sent: &mut Sent) -> Result<(), Ended> {
         for position in &plan.claims {
             let (Some(place), Some(found)) = (plan.places.get(*position), found.get_mut(*position)) else { continue };
-            let written = place.write(self.table, rows::claim(&place.key, owner), found).await;
+            self.refuse_old(sent)?;
+            let claim = rows::claim(&place.key, owner, &sent.intent.id);
+            let written = place.write(self.table, claim, found).await;
             sent.touched |= !matches!(written, Ok(None));
             let Some(etag) = written.map_err(before_the_change)? else {
                 return Err(Ended::Again(place.at(Error::precondition_failed("somebody else wrote to the index row"))));
             };
-            *found = Found { etag: Some(etag), standing: Standing::Claimed(owner.to_owned()) };
+            let (owner, intent) = (owner.to_owned(), sent.intent.id.clone());
+            *found = Found { etag: Some(etag), standing: Standing::Claimed { owner, intent } };
+        }
+        Ok(())
+    }
+
+    /// The fence of an old intent may be gone soon, and then nobody would stop a write that nobody knows of.
+    fn refuse_old(&self, sent: &Sent) -> Result<(), Ended> {
+        if sent.age.is_too_old(self.keeper.options.grace) {
+            return Err(Ended::Again(Error::precondition_failed("the intent is too old to be carried out")));
         }
         Ok(())
     }
 
     /// Steps 5 to 7. The change is made, so a failure here is nobody's but the worker's that comes after.
     async fn finish<E: Entity>(&self, plan: &Plan, found: &[Found], sent: Sent, intent: EntityKey) {
-        let settling = self.settling(&plan.source);
+        let settling = self.settling(&sent.intent);
         let work = async {
             let garbage = match settling.apply(&plan.places, found, &plan.copies, sent.age).await? {
                 Applied::All(garbage) => garbage,
@@ -154,11 +168,13 @@ impl Writer<'_> {
     /// Takes an intent back whose change was refused for good: what it claimed is free again.
     async fn give_up<E: Entity>(&self, sent: Sent) {
         let work = async {
-            let garbage = if sent.touched {
-                self.settling(&sent.intent.source).settle::<E>(sent.intent.places.clone(), self.attempts).await?
-            } else {
-                Vec::new()
-            };
+            let mut garbage = Vec::new();
+            if sent.touched {
+                garbage = self.settling(&sent.intent).settle::<E>(sent.intent.places.clone(), self.attempts).await?;
+                // Whoever saw the claim may have put a fence there.
+                let intent = rows::intent_key(&sent.intent.source, &sent.intent.id)?;
+                garbage.push(Garbage::fence(self.table, intent));
+            }
             self.close(&sent, garbage).await
         };
         if let Err(error) = work.await {
@@ -173,8 +189,8 @@ impl Writer<'_> {
             mover.withdraw(&sent.receipt).await
         } else {
             let grace = options.grace;
-            let collect = Collect { scope: sent.intent.scope.clone(), rows: garbage, fence: None, grace };
-            mover.exchange(&sent.receipt, Outgoing::of(&collect)?, grace).await
+            let collect = Collect { scope: sent.intent.scope.clone(), rows: garbage, grace };
+            mover.exchange(&sent.receipt, Outgoing::of(&collect)?, grace).await.map(|_| ())
         };
         match closed {
             // A worker has it, and does the same.
@@ -183,8 +199,8 @@ impl Writer<'_> {
         }
     }
 
-    fn settling<'a>(&'a self, source: &'a EntityKey) -> Settling<'a> {
-        Settling { table: self.table, source, grace: self.keeper.options.grace }
+    fn settling<'a>(&'a self, intent: &'a Intent) -> Settling<'a> {
+        Settling { table: self.table, source: &intent.source, intent: &intent.id, grace: intent.grace }
     }
 }
 
@@ -203,21 +219,21 @@ fn before_the_change(error: Error) -> Ended {
 fn refuse_taken(plan: &Plan, found: &[Found], owner: &str) -> Result<(), Ended> {
     for position in &plan.claims {
         let (Some(place), Some(found)) = (plan.places.get(*position), found.get(*position)) else { continue };
-        if !found.is_of_another(owner) {
-            continue;
-        }
-        // Whether a claim holds is known in a moment.
-        if matches!(found.standing, Standing::Claimed(_)) {
-            let message = format!("the unique index {} is about to hold this key for another entity", place.index);
+        // Whether a claim holds is known in a moment; also that of another change of the same entity, which may
+        // be carried out although this one is not.
+        if found.claimed_by().is_some() {
+            let message = format!("another change is about to take this key of the unique index {}", place.index);
             return Err(Ended::Again(place.at(Error::already_exists(message))));
         }
-        return Err(Ended::Refused(place.at(taken(&place.index)).into()));
+        if found.is_of_another(owner) {
+            return Err(Ended::Refused(place.at(taken(&place.index)).into()));
+        }
     }
     Ok(())
 }
 
 /// Removes a row that nobody else needs.
-pub(super) async fn delete(table: &Table, key: EntityKey) -> Result<()> {
+pub(crate) async fn delete(table: &Table, key: EntityKey) -> Result<()> {
     match table.store().write(table.name(), Operation::new(Action::Delete(key, IfMatch::Any))?).await {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),

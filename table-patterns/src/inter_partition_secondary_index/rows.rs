@@ -28,9 +28,9 @@ pub(crate) fn owned(mut row: DynamicEntity, owner: &str) -> DynamicEntity {
     row
 }
 
-/// A row that keeps a place for an entity which is not yet written.
-pub(crate) fn claim(place: &EntityKey, owner: &str) -> DynamicEntity {
-    bare(place.clone(), reserved::CLAIM_KIND, owner)
+/// A row that keeps a place for an entity which is not yet written, by the intent with an id.
+pub(crate) fn claim(place: &EntityKey, owner: &str, intent: &str) -> DynamicEntity {
+    bare(place.clone(), &format!("{}{intent}", reserved::CLAIM_KIND_PREFIX), owner)
 }
 
 /// A row that stands where there is no copy, so that whoever comes late finds a version that it does not know.

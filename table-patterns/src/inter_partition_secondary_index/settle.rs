@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use table_core::{Entity, EntityKey, Error, Key, Result, Table};
+use table_core::store::Selection;
+use table_core::{Action, Entity, EntityKey, Error, ErrorKind, Key, Operation, Result, Table, reserved};
 
 use super::message::Garbage;
 use super::options::Age;
@@ -17,38 +18,65 @@ use crate::attempts::UpdateOptions;
 pub(super) struct Settling<'a> {
     pub(super) table: &'a Table,
     pub(super) source: &'a EntityKey,
+    /// The intent that is being carried out: its writer has committed, or never will.
+    pub(super) intent: &'a str,
     pub(super) grace: Duration,
 }
 
 /// How writing the index rows ended.
 pub(super) enum Applied {
-    /// All are written; these are the tombstones among them.
+    /// All are written; these are to go some time.
     All(Vec<Garbage>),
     /// Somebody else wrote to one of them.
     Conflict,
 }
 
 impl Settling<'_> {
-    /// Reads and writes until it fits, a bounded number of times, and answers the tombstones that it wrote.
+    /// Reads and writes until it fits, a bounded number of times, and answers the tombstones and fences that it
+    /// wrote.
     pub(super) async fn settle<E: Entity>(
         &self,
         mut places: Vec<Place>,
         options: &UpdateOptions,
     ) -> Result<Vec<Garbage>> {
         let mut attempts = options.begin();
+        let (mut stopped, mut fences): (Vec<String>, _) = (Vec::new(), Vec::new());
         loop {
             let age = Age::begin();
             let found = read_all(self.table, &places).await?;
             let source = self.table.get::<E>(Key::from(self.source.clone())).await?;
             let copies = source.map_or_else(|| Ok(Vec::new()), |source| stored_copies(self.table, source.value()))?;
             // The entity may have moved on to keys that nobody named. Their rows are to be read before it.
-            if !name_all(&mut places, &copies)
-                && let Applied::All(garbage) = self.apply(&places, &found, &copies, age).await?
-            {
+            if name_all(&mut places, &copies) {
+                attempts.after(contended(self.source), true).await?;
+                continue;
+            }
+            if let Some(intent) = self.in_the_way(&places, &found, &copies, &stopped) {
+                let key = rows::intent_key(self.source, &intent)?;
+                if !fence(self.table, &key, &rows::owner(self.table, self.source)).await? {
+                    fences.push(Garbage::fence(self.table, key));
+                }
+                stopped.push(intent);
+                continue;
+            }
+            if let Applied::All(mut garbage) = self.apply(&places, &found, &copies, age).await? {
+                garbage.append(&mut fences);
                 return Ok(garbage);
             }
             attempts.after(contended(self.source), true).await?;
         }
+    }
+
+    /// Another intent of the same entity whose claim is to be removed. Its writer must be known to have committed,
+    /// or be kept from it: else it would take a value that is free for others by then.
+    fn in_the_way(&self, places: &[Place], found: &[Found], copies: &[Copy], stopped: &[String]) -> Option<String> {
+        let owner = rows::owner(self.table, self.source);
+        let removed = places
+            .iter()
+            .zip(found)
+            .filter(|(place, found)| !found.is_of_another(&owner) && !copies.iter().any(|copy| copy.place.is(place)));
+        let mut claims = removed.filter_map(|(_, found)| found.claimed_by());
+        claims.find(|intent| *intent != self.intent && !stopped.iter().any(|done| done == intent)).map(str::to_owned)
     }
 
     /// Writes a copy or a tombstone to each place, if what was found still stands there. What already looks
@@ -71,11 +99,25 @@ impl Settling<'_> {
                 copy.map_or_else(|| rows::tombstone(&place.key, &owner), |copy| crate::rows::marked(copy.row.clone()));
             let Some(etag) = place.write(self.table, row, found).await? else { return Ok(Applied::Conflict) };
             if copy.is_none() {
-                garbage.push(Garbage { table: place.table.clone(), key: place.key.clone(), etag });
+                garbage.push(Garbage::tombstone(place, etag));
             }
         }
         Ok(Applied::All(garbage))
     }
+}
+
+/// Says whether an intent is there, and puts a fence in its place where it is not: so its writer, should it
+/// still be on its way, fails instead of committing unseen.
+pub(crate) async fn fence(table: &Table, key: &EntityKey, owner: &str) -> Result<bool> {
+    let insert = Operation::new(Action::Insert(rows::fence(key.clone(), owner)))?;
+    match table.store().write(table.name(), insert).await {
+        Ok(_) => return Ok(false),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    // An intent that is gone by now has done its work.
+    let found = table.store().get(table.name(), key, &Selection::All).await?;
+    Ok(found.is_some_and(|row| rows::is_of_kind(&row, reserved::INTENT_KIND)))
 }
 
 /// What stands at places, one after the other.

@@ -49,7 +49,7 @@ use crate::attempts::UpdateOptions;
 use crate::inter_partition_secondary_index::Keeper;
 
 pub use transaction::IndexedTransaction;
-pub(crate) use transaction::{Refused, is_local, taken};
+pub(crate) use transaction::{Refused, is_local, refuse_blobs, taken};
 
 /// Entities with the copies that their indexes keep, written together.
 ///
@@ -129,6 +129,7 @@ impl<E: Entity> Indexed<E> {
     }
 
     pub(crate) fn with_keeper(table: Table, keeper: Option<Keeper>) -> Result<Self> {
+        refuse_blobs::<E>()?;
         for index in E::SCHEMA.indexes.iter().filter(|index| !index.unique) {
             let who = format!("the index {} of {}", index.name, E::SCHEMA.name);
             table.store().capabilities().require_order(&who)?;

@@ -100,6 +100,10 @@ impl Refused {
         !self.error.outcome_unknown() && !self.error.is_retryable()
     }
 
+    pub(crate) const fn error(&self) -> &Error {
+        &self.error
+    }
+
     pub(crate) fn into_error(self) -> Error {
         self.error
     }
@@ -136,9 +140,14 @@ impl<'t> IndexedTransaction<'t> {
 
     /// Adds an entity that must not exist, and its copies.
     pub fn insert<E: Entity>(self, entity: &E) -> Self {
+        self.insert_as(entity, refuse_blobs::<E>().and_then(|()| entity.to_row()))
+    }
+
+    /// Adds an entity that must not exist, as the row that was made of it, and its copies.
+    pub(crate) fn insert_as<E: Entity>(self, entity: &E, row: Result<DynamicEntity>) -> Self {
         let local_part = self.local_part;
         self.push(|steps, mark| {
-            let row = mark.on(entity.to_row()?);
+            let row = mark.on(row?);
             steps.push(Step::new(Action::Insert(row), Role::Primary)?);
             put_copies(steps, entity, local_part, |_| false)
         })
@@ -147,9 +156,14 @@ impl<'t> IndexedTransaction<'t> {
     /// Writes an entity over the version that was read, moves the copies whose keys changed, and
     /// removes those that it no longer has.
     pub fn replace<E: Entity>(self, read: &Versioned<E>) -> Self {
+        self.replace_as(read, refuse_blobs::<E>().and_then(|()| read.to_row()))
+    }
+
+    /// As [`replace`](IndexedTransaction::replace), with the row that was made of the entity.
+    pub(crate) fn replace_as<E: Entity>(self, read: &Versioned<E>, row: Result<DynamicEntity>) -> Self {
         let local_part = self.local_part;
         self.push(|steps, mark| {
-            let row = mark.on(read.to_row()?);
+            let row = mark.on(row?);
             steps.push(Step::new(Action::Replace(row, unchanged(read)), Role::Primary)?);
             let new_keys = read.value().index_keys()?;
             let kept = |key: &EntityKey| new_keys.iter().any(|new| new.key == *key);
@@ -159,10 +173,24 @@ impl<'t> IndexedTransaction<'t> {
         })
     }
 
+    /// Writes a row over the version that was read, whose copies stay as they are.
+    pub(crate) fn replace_stored(self, row: DynamicEntity, unchanged: IfMatch) -> Self {
+        self.push(|steps, mark| {
+            steps.push(Step::new(Action::Replace(mark.on(row), unchanged), Role::Primary)?);
+            Ok(())
+        })
+    }
+
     /// Deletes the version that was read, and its copies.
     pub fn delete<E: Entity>(self, read: &Versioned<E>) -> Self {
+        self.delete_as(read, refuse_blobs::<E>())
+    }
+
+    /// As [`delete`](IndexedTransaction::delete), where somebody else sees to the blobs.
+    pub(crate) fn delete_as<E: Entity>(self, read: &Versioned<E>, allowed: Result<()>) -> Self {
         let local_part = self.local_part;
         self.push(|steps, _| {
+            allowed?;
             steps.push(Step::new(Action::Delete(read.key().clone(), unchanged(read)), Role::Primary)?);
             remove_copies(steps, read, local_part, |_| true)
         })
@@ -315,6 +343,17 @@ fn remove_copies<E: Entity>(
 pub(crate) fn is_local<E: Entity>(copy: &IndexKey, source: &EntityKey) -> bool {
     let named = E::SCHEMA.indexes.iter().find(|index| index.name == copy.index);
     named.map_or_else(|| copy.table.is_none() && copy.key.partition == source.partition, IndexSchema::is_local)
+}
+
+/// Refuses an entity with fields in blobs, which only [`Large`](crate::Large) looks after.
+pub(crate) fn refuse_blobs<E: Entity>() -> Result<()> {
+    if E::SCHEMA.blobs.is_none() {
+        return Ok(());
+    }
+    let name = E::SCHEMA.name;
+    Err(Error::unsupported(format!(
+        "{name} keeps fields in blobs; write it through `Large::<{name}>`, which keeps its indexes in the partition too"
+    )))
 }
 
 fn remote(entity: &str, index: &str) -> Error {

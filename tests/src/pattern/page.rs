@@ -1,13 +1,13 @@
 //! `docs/patterns.md`: what the page says that an operation costs, held against what it costs.
 //!
 //! The last column of a pattern's row lists its operations: "`insert`: 1, `update`: 2", with queue calls
-//! after a plus sign where there are any: "`insert`: 3 + 2". The test of a pattern counts exactly these,
-//! in this order, so that page and code cannot drift apart.
+//! after a plus sign where there are any: "`insert`: 3 + 2", and blob calls after another: "`insert`: 2 + 2 + 1".
+//! The test of a pattern counts exactly these, in this order, so that page and code cannot drift apart.
 
 use std::fmt;
 
 use table_core::Result;
-use table_core::layer::Meter;
+use table_core::layer::{FaultPlan, Meter};
 
 const PAGE: &str = include_str!("../../../docs/patterns.md");
 
@@ -16,6 +16,7 @@ const PAGE: &str = include_str!("../../../docs/patterns.md");
 struct Cost {
     tables: u64,
     queues: u64,
+    blobs: u64,
 }
 
 /// The operations of a pattern as they are counted, one after the other.
@@ -23,19 +24,28 @@ pub struct Costs<'m> {
     pattern: &'static str,
     tables: Box<dyn Fn() -> u64 + 'm>,
     queues: Box<dyn Fn() -> u64 + 'm>,
+    blobs: Box<dyn Fn() -> u64 + 'm>,
     counted: Vec<(String, Cost)>,
 }
 
 impl<'m> Costs<'m> {
     /// Nothing counted yet of the pattern in this module.
     pub fn of<S>(pattern: &'static str, tables: &'m Meter<S>) -> Self {
-        Self { pattern, tables: Box::new(requests(tables)), queues: Box::new(|| 0), counted: Vec::new() }
+        let none = || Box::new(|| 0);
+        Self { pattern, tables: Box::new(requests(tables)), queues: none(), blobs: none(), counted: Vec::new() }
     }
 
     /// Counts queue calls too.
     #[must_use]
     pub fn with_queues<S>(mut self, queues: &'m Meter<S>) -> Self {
         self.queues = Box::new(requests(queues));
+        self
+    }
+
+    /// Counts blob calls too, by the plan of a [`FaultyBlobs`](crate::blobs::FaultyBlobs).
+    #[must_use]
+    pub fn with_blobs(mut self, blobs: &'m FaultPlan) -> Self {
+        self.blobs = Box::new(|| blobs.calls());
         self
     }
 
@@ -47,13 +57,17 @@ impl<'m> Costs<'m> {
         let before = self.now();
         let answer = work.await.expect("work that is counted succeeds");
         let after = self.now();
-        let cost = Cost { tables: after.tables - before.tables, queues: after.queues - before.queues };
+        let cost = Cost {
+            tables: after.tables - before.tables,
+            queues: after.queues - before.queues,
+            blobs: after.blobs - before.blobs,
+        };
         self.counted.push((operation.to_owned(), cost));
         answer
     }
 
     fn now(&self) -> Cost {
-        Cost { tables: (self.tables)(), queues: (self.queues)() }
+        Cost { tables: (self.tables)(), queues: (self.queues)(), blobs: (self.blobs)() }
     }
 
     /// Checks that the page says just this.
@@ -75,9 +89,10 @@ impl fmt::Debug for Costs<'_> {
 /// As the page writes it.
 impl fmt::Debug for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.queues {
-            0 => write!(f, "{}", self.tables),
-            queues => write!(f, "{} + {queues}", self.tables),
+        match (self.queues, self.blobs) {
+            (0, 0) => write!(f, "{}", self.tables),
+            (queues, 0) => write!(f, "{} + {queues}", self.tables),
+            (queues, blobs) => write!(f, "{} + {queues} + {blobs}", self.tables),
         }
     }
 }

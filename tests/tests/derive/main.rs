@@ -1,6 +1,7 @@
 //! What the derive macros generate, on rows and on queries.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::needless_pass_by_value, reason = "helpers of tests")]
 
+mod blobs;
 mod entity;
 mod fields;
 mod forms;

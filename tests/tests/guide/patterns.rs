@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+use object_store::memory::InMemory;
 use table_core::keys::KeyPart;
 use table_core::{DynamicEntity, Entity, EntityKey, Key, MemoryStore, PartitionKey, Query, Result, Table, Timestamp};
 use table_patterns::eventually_consistent_transactions::{Archive, Mover};
 use table_patterns::inter_partition_secondary_index::Reads;
+use table_patterns::log_data::LogOptions;
 use table_patterns::{
-    Compound, DataSeries, Denormalized, IndexEntities, Indexed, KeepsCopies, LogTail, Period, RollingTables, Spread,
-    WideRows,
+    BlobTable, Compound, DataSeries, Denormalized, IndexEntities, Indexed, KeepsCopies, Large, LogData, LogTail,
+    Period, RollingTables, Spread, WideRows,
 };
 
 use super::{Claim, Employee as Plain, employee};
@@ -69,6 +72,14 @@ struct Messages {
 struct Event {
     at: Timestamp,
     employee: u32,
+}
+
+#[derive(Entity, Clone)]
+#[entity(partition = "portraits", row = "{id:06}")]
+struct Portrait {
+    id: u32,
+    #[entity(blob)]
+    photo: Bytes,
 }
 
 async fn table(store: &Arc<MemoryStore>, name: &str) -> Result<Table> {
@@ -157,5 +168,24 @@ async fn logs_series_and_wide_entities() -> Result<()> {
     events.insert(&Event { at, employee: 7 }).await?;
     let events = Spread::<Event>::new(events)?.all(&[at.to_key()?], Query::allow_scan).await?;
     assert_eq!(events.len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn large_entities_and_log_data() -> Result<()> {
+    let (store, blobs) = (Arc::new(MemoryStore::new()), Arc::new(InMemory::new()));
+    let place = BlobTable::new(table(&store, "Portraits").await?, blobs.clone());
+    let mover = Mover::builder(store, "moves")?.keep_blobs(&place).build().await?;
+    let employees = Large::<Portrait>::kept_by(place, &mover)?;
+    let photo = Bytes::from(vec![7; 2_000_000]);
+    employees.insert(&Portrait { id: 7, photo: photo.clone() }).await?;
+    assert_eq!(employees.require(Portrait::key(7)).await?.photo, photo);
+
+    let at: Timestamp = "2014-07-31T18:05:00Z".parse()?;
+    let log = LogData::new(blobs, "queue")?;
+    let writer = log.writer(LogOptions::default());
+    writer.append_at(at, "message received").await?;
+    writer.close().await?;
+    assert_eq!(log.read(at..Timestamp::MAX).await?.len(), 1);
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use table_core::layer::{Fault, FaultMoment, FaultOptions, FaultPlan, Retry};
 use table_core::{Entity, ManualClock, MemoryStore, QueueStore, Table, TableStore};
 use table_patterns::eventually_consistent_transactions::{Archive, Mover, MoverOptions};
-use table_tests::gate::{Gate, Turn};
+use table_tests::gate::{Call, Gate, Turn};
 use table_tests::stores::memory_store;
 use tokio::sync::Semaphore;
 
@@ -198,10 +198,9 @@ impl Nap {
     }
 }
 
-#[async_trait::async_trait]
 impl Turn for Nap {
-    async fn turn(&self, call: &'static str) -> table_core::Result<()> {
-        let of_the_move = matches!(call, "get" | "insert" | "replace" | "transact");
+    async fn before(&self, call: Call<'_>) -> table_core::Result<()> {
+        let of_the_move = matches!(call.name, "get" | "insert" | "replace" | "transact");
         if of_the_move && self.calls.fetch_add(1, Ordering::SeqCst) + 1 == self.before {
             self.asleep.add_permits(1);
             self.wake.acquire().await.unwrap().forget();

@@ -50,6 +50,7 @@ static SCHEMA: Schema = Schema {
     ]),
     properties: &["Age", "Rating"],
     indexes: &[],
+    blobs: table_core::BlobSchema::NONE,
 };
 
 impl Visit {

@@ -14,6 +14,7 @@
 
 mod filters;
 mod messages;
+mod pair;
 mod queue_model;
 mod rows;
 mod steps;

@@ -55,26 +55,44 @@ impl<S> Fault<S> {
     }
 
     async fn around<T: Answer>(&self, call: Call, work: impl Future<Output = Result<T>> + Send) -> Result<T> {
-        let ruling = self.plan.rule(call.operation);
+        self.plan.around(call.operation, call.has_effect, work).await
+    }
+}
+
+impl FaultPlan {
+    /// Does the work of one call, or fails it as the plan says: for a store that is no table or queue store,
+    /// such as one of blobs, and shall fail and die with them.
+    ///
+    /// # Errors
+    /// Those of the plan and of the work.
+    pub async fn around<T>(
+        &self,
+        operation: &'static str,
+        has_effect: bool,
+        work: impl Future<Output = Result<T>> + Send,
+    ) -> Result<T> {
+        let ruling = self.rule(operation);
         if !ruling.latency.is_zero() {
             tokio::time::sleep(ruling.latency).await;
         }
-        let lost = |error: Error| error.with_outcome_unknown(call.has_effect);
+        let lost = |error: Error| error.with_outcome_unknown(has_effect);
         match ruling.verdict {
             Verdict::Pass => work.await,
-            Verdict::Throttle => Err(self.plan.throttled().with_operation(call.operation)),
+            Verdict::Throttle => Err(self.throttled().with_operation(operation)),
             Verdict::Fail(moment) => {
                 happens_at(moment, work).await;
                 match moment {
-                    FaultMoment::Before => Err(unavailable(&call, "the call could not be sent")),
-                    FaultMoment::RequestLost | FaultMoment::After => Err(lost(unavailable(&call, "no answer came"))),
+                    FaultMoment::Before => Err(unavailable(operation, "the call could not be sent")),
+                    FaultMoment::RequestLost | FaultMoment::After => {
+                        Err(lost(unavailable(operation, "no answer came")))
+                    }
                 }
             }
             Verdict::Die(moment) => {
                 happens_at(moment, work).await;
-                Err(lost(dead(&call)))
+                Err(lost(dead(operation)))
             }
-            Verdict::Dead => Err(dead(&call)),
+            Verdict::Dead => Err(dead(operation)),
         }
     }
 }
@@ -86,13 +104,13 @@ async fn happens_at<T>(moment: FaultMoment, work: impl Future<Output = Result<T>
     }
 }
 
-fn unavailable(call: &Call, message: &str) -> Error {
-    Error::new(ErrorKind::Unavailable, message).with_operation(call.operation)
+fn unavailable(operation: &'static str, message: &str) -> Error {
+    Error::new(ErrorKind::Unavailable, message).with_operation(operation)
 }
 
 /// A dead process does not try again.
-fn dead(call: &Call) -> Error {
-    unavailable(call, "the process is dead, as the fault plan says").with_retryable(false)
+fn dead(operation: &'static str) -> Error {
+    unavailable(operation, "the process is dead, as the fault plan says").with_retryable(false)
 }
 
 around_every_call!(Fault);

@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
 use table_core::layer::Meter;
-use table_core::{Entity, QueueStore, Result, Table, TableStore};
+use table_core::{Action, Entity, IfMatch, Operation, QueueStore, Result, Table, TableStore};
 use table_patterns::Indexed;
 use table_patterns::eventually_consistent_transactions::Mover;
 use table_patterns::inter_partition_secondary_index::Reads;
+use table_patterns::maintenance::{Maintained, MaintenanceOptions};
 use table_tests::pattern::{Costs, our_stores};
 
 #[derive(Entity, Clone, Debug)]
@@ -59,6 +60,29 @@ async fn each_operation_takes_the_storage_transactions_that_the_page_says() -> R
         assert!(costs.count("find fast", found).await.is_some());
         let found = entities.find(Listed::by_directory("jones@contoso.com"), Reads::Verified);
         assert!(costs.count("find verified", found).await.is_some());
+        costs.are_documented();
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn maintenance_takes_the_storage_transactions_that_the_page_says() -> Result<()> {
+    for store in &our_stores() {
+        let (tables, queues) = (Meter::new(store.tables.clone()), Meter::new(store.queues.clone()));
+        let mut costs = Costs::of("maintenance", &tables).with_queues(&queues);
+        let entities = kept::<Seated>(tables.clone(), queues.clone(), "Seated").await?;
+        let options = MaintenanceOptions::default;
+        let seated = |id| Seated { department: "Sales".into(), id, office: "North".into(), age: 40 };
+        for id in 1..=10 {
+            let insert = Operation::new(Action::Insert(seated(id).to_row()?))?;
+            entities.table().store().write(entities.table().name(), insert).await?;
+        }
+        assert_eq!(costs.count("build for 10 rows", entities.build(options())).await.written, 10);
+        assert!(costs.count("verify of 10 rows and copies", entities.verify(options())).await.is_clean());
+        let (offices, copy) = (entities.table().sibling("Offices")?, seated(1).index_row(0)?.expect("a copy"));
+        offices.store().write(offices.name(), Operation::new(Action::Delete(copy.key, IfMatch::Any))?).await?;
+        let report = entities.verify(options()).await?;
+        assert_eq!(costs.count("repair of 1 finding", entities.repair(&report)).await.mended, 1);
         costs.are_documented();
     }
     Ok(())

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use table_core::layer::{Fault, FaultMoment, FaultOptions, FaultPlan};
 use table_core::{Error, QueueStore, Result, Table, TableStore};
 use table_patterns::Indexed;
-use table_tests::gate::{Gate, Turn};
+use table_tests::gate::{Call, Gate, Turn};
 use table_tests::pattern::memory;
 use tokio::sync::Semaphore;
 
@@ -37,11 +38,10 @@ impl Nap {
     }
 }
 
-#[async_trait::async_trait]
 impl Turn for Nap {
-    async fn turn(&self, call: &'static str) -> Result<()> {
+    async fn before(&self, call: Call<'_>) -> Result<()> {
         // A worker's renewals go another way than the calls of its work.
-        if call == "create_queue" || call == "update_message" {
+        if matches!(call.name, "create_queue" | "update_message") {
             return Ok(());
         }
         if self.calls.fetch_add(1, Ordering::SeqCst) + 1 == self.before {
@@ -75,6 +75,13 @@ const OTHERS: [Others; 4] = [
     |jones| jones.email = Some("e1@contoso.com".into()),
     |jones| jones.first_name = "Jo".into(),
 ];
+
+/// The call by which an update claims its value: after the entity was read, four index rows, and a message sent.
+const CLAIM: u32 = 7;
+/// The call by which it writes the entity.
+const TRANSACT: u32 = 8;
+/// The calls by which a mover is made.
+const CREATE_QUEUES: u64 = 2;
 
 fn change(jones: &mut Employee) {
     jones.email = Some("new@contoso.com".into());
@@ -157,6 +164,99 @@ async fn a_late_worker_leaves_no_index_stale() {
         }
     }
     assert!(naps > 30, "only {naps} naps");
+}
+
+/// A writer sleeps before any of its calls while a worker looks after its intent and what that left is
+/// collected or not; then it goes on, and dies before its end.
+#[tokio::test(start_paused = true)]
+async fn a_late_writer_that_dies_has_not_committed_unseen() {
+    let mut committed = 0;
+    for (nap_before, dies_after) in (2..=TRANSACT).flat_map(|nap| (nap..=12).map(move |death| (nap, death))) {
+        for slept in [super::HIDDEN, super::GRACE] {
+            // Who sleeps for a day within one of these calls cannot know of it.
+            if nap_before >= CLAIM && slept == super::GRACE {
+                continue;
+            }
+            let store = memory();
+            let world = prepared(&store).await;
+            let nap = Nap::before(nap_before);
+            let death = u64::from(dies_after) + CREATE_QUEUES;
+            let plan = FaultPlan::new(FaultOptions::default().with_death(death, FaultMoment::After));
+            let tables = Gate::new(Fault::new(store.tables.clone(), plan.clone()), nap.clone());
+            let queues = Gate::new(Fault::new(store.queues.clone(), plan.clone()), nap.clone());
+            let (tables, queues): (Arc<dyn TableStore>, Arc<dyn QueueStore>) = (Arc::new(tables), Arc::new(queues));
+            let mover = super::mover(&tables, &queues).await.unwrap();
+            let late = Indexed::<Employee>::kept_by(Table::new(tables, "Employees").unwrap(), &mover).unwrap();
+            let writing = tokio::spawn(async move { late.update(key(1), change).await });
+            assert!(nap.asleep().await);
+            if slept == super::GRACE {
+                world.settle().await;
+                tokio::time::advance(slept).await;
+            } else {
+                store.clock.advance(slept);
+                world.mover.run_due().await.unwrap();
+            }
+            nap.wake();
+            drop(writing.await.unwrap());
+            committed += u32::from(world.stored().await[0].office.as_deref() == Some("South"));
+            world.settle().await;
+            world.assert_consistent().await;
+        }
+    }
+    assert!(committed > 5, "only {committed} writers committed");
+}
+
+/// Two changes of one entity want the same value. The first is only heard of through its message; the worker that
+/// gets it must not free the claim of the second, which is about to be carried out.
+#[tokio::test(start_paused = true)]
+async fn a_claim_of_another_change_is_not_freed_before_its_writer_is_stopped() {
+    let store = memory();
+    let world = prepared(&store).await;
+    let half = super::HIDDEN / 2;
+    let death = u64::from(CLAIM) - 1 + CREATE_QUEUES;
+    let plan = FaultPlan::new(FaultOptions::default().with_death(death, FaultMoment::After));
+    let tables: Arc<dyn TableStore> = Arc::new(Fault::new(store.tables.clone(), plan.clone()));
+    let queues: Arc<dyn QueueStore> = Arc::new(Fault::new(store.queues.clone(), plan));
+    let mover = super::mover(&tables, &queues).await.unwrap();
+    let dying = Indexed::<Employee>::kept_by(Table::new(tables, "Employees").unwrap(), &mover).unwrap();
+    dying.update(key(1), change).await.unwrap_err();
+    store.clock.advance(half);
+
+    let nap = Nap::before(TRANSACT);
+    let (tables, queues) = gated(&world, &nap);
+    let mover = super::mover(&tables, &queues).await.unwrap();
+    let second = Indexed::<Employee>::kept_by(Table::new(tables, "Employees").unwrap(), &mover).unwrap();
+    let writing = tokio::spawn(async move { second.update(key(1), change).await });
+    assert!(nap.asleep().await);
+    store.clock.advance(half);
+    assert_eq!(world.mover.run_due().await.unwrap(), 1, "the message of the first alone");
+    let rival = Employee { email: Some("new@contoso.com".into()), ..employee(3) };
+    let won = world.employees().insert(&rival).await.is_ok();
+    nap.wake();
+    assert_eq!(writing.await.unwrap().is_ok(), !won, "one of the two has the value");
+    world.settle().await;
+    world.assert_consistent().await;
+}
+
+/// By then its fence is collected, so that nobody but itself can stop it.
+#[tokio::test(start_paused = true)]
+async fn a_writer_that_slept_for_a_day_after_its_message_does_not_commit() {
+    let store = memory();
+    let world = prepared(&store).await;
+    let nap = Nap::before(CLAIM);
+    let death = u64::from(TRANSACT) + CREATE_QUEUES;
+    let plan = FaultPlan::new(FaultOptions::default().with_death(death, FaultMoment::After));
+    let tables: Arc<dyn TableStore> = Arc::new(Gate::new(Fault::new(store.tables.clone(), plan.clone()), nap.clone()));
+    let queues: Arc<dyn QueueStore> = Arc::new(Gate::new(Fault::new(store.queues.clone(), plan), nap.clone()));
+    let mover = super::mover(&tables, &queues).await.unwrap();
+    let late = Indexed::<Employee>::kept_by(Table::new(tables, "Employees").unwrap(), &mover).unwrap();
+    let writing = tokio::spawn(async move { late.update(key(1), change).await });
+    assert!(nap.asleep().await);
+    world.settle().await;
+    tokio::time::advance(super::GRACE).await;
+    nap.wake();
+    assert!(writing.await.unwrap().is_err(), "it dies");
+    assert_eq!(world.stored().await[0], employee(1));
 }
 
 /// A writer that sleeps for a day before it writes its entity gives its intent up: its fence may be gone.

@@ -93,7 +93,7 @@ async fn a_verified_lookup_by_a_unique_index_sees_a_change_that_the_index_does_n
         let employees = world.employees();
         let claim = employee(1).index_row(1)?.unwrap();
         let claim = table_core::DynamicEntity::new(claim.key)
-            .with("RowKind", "claim")?
+            .with("RowKind", "claim:ID")?
             .with("RowOwner", "employees/Sales/empid_000001")?;
         let directory = world.table.sibling("EmployeesByEmail")?;
         directory.store().write(directory.name(), Operation::new(Action::Insert(claim))?).await?;

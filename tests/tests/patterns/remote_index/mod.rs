@@ -5,6 +5,7 @@ mod cost;
 mod faults;
 mod late;
 mod lookups;
+mod maintenance;
 mod refusals;
 mod writes;
 
@@ -17,6 +18,7 @@ use table_core::{
 };
 use table_patterns::Indexed;
 use table_patterns::eventually_consistent_transactions::Mover;
+use table_patterns::maintenance::{Maintained, MaintenanceOptions};
 use table_tests::pattern::{TestStore, rows};
 
 /// One index in the partition, one with a unique value across all of them, one that is not unique.
@@ -106,6 +108,13 @@ impl<'s> World<'s> {
     async fn assert_consistent(&self) {
         let stored = self.stored().await;
         assert_eq!(self.rows().await, expected(&stored), "of {stored:#?}");
+        let report = self.employees().verify(self.now()).await.unwrap();
+        assert!(report.is_clean() && report.in_flight == 0, "{report}: {:#?}", report.findings);
+    }
+
+    /// Maintenance by the store's own clock.
+    fn now(&self) -> MaintenanceOptions {
+        MaintenanceOptions::default().with_clock(self.store.clock.clone())
     }
 
     /// Checks that the tables hold exactly these entities and their copies.

@@ -53,7 +53,7 @@ async fn a_claim_in_the_way_is_waited_for_and_not_for_ever() -> Result<()> {
     for store in &our_stores() {
         let world = World::new(store).await;
         let claim = DynamicEntity::new(EntityKey::parse("e1@contoso.com", "")?)
-            .with(reserved::ROW_KIND.as_str(), Value::from(reserved::CLAIM_KIND))?
+            .with(reserved::ROW_KIND.as_str(), Value::from("claim:ID"))?
             .with(reserved::ROW_OWNER.as_str(), Value::from("employees/Sales/empid_000009"))?;
         let directory = world.table.sibling("EmployeesByEmail")?;
         directory.store().write(directory.name(), Operation::new(Action::Insert(claim.clone()))?).await?;

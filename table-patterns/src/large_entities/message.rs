@@ -1,0 +1,64 @@
+//! What the protocol puts on the queue.
+
+use std::time::Duration;
+
+use object_store::path::Path;
+use serde::{Deserialize, Serialize};
+use table_core::{EntityKey, Error, Result, Table};
+
+use crate::eventually_consistent_transactions::WorkItem;
+
+/// Blobs come or go with a write of an entity, which may happen or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Intent {
+    /// Which worker has it.
+    pub(super) scope: String,
+    /// What the intent row is called.
+    pub(super) id: String,
+    /// The entity.
+    pub(super) source: EntityKey,
+    /// The blobs that come and those that go.
+    pub(super) blobs: Vec<String>,
+    /// How long the writer wants blobs and fences to stay.
+    pub(super) grace: Duration,
+}
+
+impl WorkItem for Intent {
+    const KIND: &'static str = "table-patterns/blobs";
+
+    fn scope(&self) -> &str {
+        &self.scope
+    }
+}
+
+/// The write has happened, or cannot happen any more, and nobody is late by now: blobs that the entity does not
+/// refer to can go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Collect {
+    pub(super) scope: String,
+    pub(super) source: EntityKey,
+    pub(super) blobs: Vec<String>,
+    /// Where the intent or its fence may stand.
+    pub(super) intent: Option<EntityKey>,
+}
+
+impl WorkItem for Collect {
+    const KIND: &'static str = "table-patterns/collect-blobs";
+
+    fn scope(&self) -> &str {
+        &self.scope
+    }
+}
+
+/// Which messages a worker of a table's blobs has.
+pub(super) fn scope(table: &Table) -> String {
+    table.name().as_str().to_ascii_lowercase()
+}
+
+pub(super) fn names(paths: &[Path]) -> Vec<String> {
+    paths.iter().map(ToString::to_string).collect()
+}
+
+pub(super) fn path(name: &str) -> Result<Path> {
+    Path::parse(name).map_err(|error| Error::corrupted("the message names a blob that cannot be").with_source(error))
+}

@@ -1,0 +1,104 @@
+//! Breaking a protocol on purpose: stores that alter what the code asks of them.
+//!
+//! The code under test has no switches for this. What is taken away from a protocol here must make
+//! the explorer find an execution that goes wrong, else either the part is not needed or the explorer is blind.
+
+mod alter;
+mod store;
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::search::{Explorer, Report, Search};
+use super::stage::{AnyStore, StoreHandle};
+use super::{Scenario, scenarios};
+use store::Sabotaged;
+
+/// What is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sabotage {
+    /// A worker leaves no fence for a writer that is late.
+    NoFence,
+    /// Nothing is left where an index row was, or might have come.
+    NoTombstone,
+    /// Index rows are written whatever stands there by now.
+    UnconditionalIndexWrites,
+    /// An index row that is already right is not written again.
+    SkipsWritesThatLookDone,
+    /// Nobody looks whose an index row is.
+    NoOwner,
+    /// A unique value is not claimed before its entity is written.
+    NoClaim,
+    /// A claim belongs to its entity, and not to one of its intents.
+    NoIntentOnClaims,
+    /// The index is read after the message was sent, and not before.
+    IndexReadAfterMessage,
+    /// The message is sent after the entity was written, and not before.
+    MessageAfterWrite,
+    /// The archive deletes the current row whatever it is by now.
+    ArchiveDeletesWithoutCondition,
+    /// The archive writes its copy whatever stands there by now.
+    ArchiveCopiesWithoutCondition,
+    /// The archive leaves nothing that says that a message is done.
+    ArchiveLeavesNoFence,
+    /// The archive leaves nothing that says that there was nothing to move.
+    ArchiveLeavesNoTombstone,
+}
+
+/// Each way of breaking a protocol, and the scenario that shows it.
+pub const SABOTAGES: &[(Sabotage, &str)] = &[
+    (Sabotage::NoFence, "index: change"),
+    (Sabotage::NoTombstone, "index: shared value, late worker"),
+    (Sabotage::UnconditionalIndexWrites, "index: two writers, one entity"),
+    (Sabotage::SkipsWritesThatLookDone, "index: renamed, and back by another"),
+    (Sabotage::NoOwner, "index: one leaves a value that another claims"),
+    (Sabotage::NoClaim, "index: two change to one value"),
+    (Sabotage::NoIntentOnClaims, "index: crowd, two claim one value"),
+    (Sabotage::IndexReadAfterMessage, "index: change"),
+    (Sabotage::MessageAfterWrite, "index: change"),
+    (Sabotage::ArchiveDeletesWithoutCondition, "archive racing an update"),
+    (Sabotage::ArchiveCopiesWithoutCondition, "archive by a late worker after an update"),
+    (Sabotage::ArchiveLeavesNoFence, "archive racing a re-creation"),
+    (Sabotage::ArchiveLeavesNoTombstone, "archive and delete in a crowd"),
+];
+
+impl Sabotage {
+    /// A store that alters the calls to another.
+    pub(super) fn of(self, store: impl AnyStore) -> StoreHandle {
+        Arc::new(Sabotaged::new(store, self))
+    }
+
+    /// Searches a scenario until the sabotage shows: exhaustively with up to three preemptions for two actors, by
+    /// chance for more.
+    #[must_use]
+    pub fn search(self, scenario: Scenario) -> Report {
+        let is_crowd = scenarios::crowds().iter().any(|crowd| crowd.name == scenario.name);
+        let search = if is_crowd {
+            Search::Random { executions: 200_000, seed: 1 }
+        } else {
+            Search::Exhaustive { preemptions: 3 }
+        };
+        Explorer::new(scenario, search).sabotaged(self).run()
+    }
+}
+
+/// What is missing, in words.
+impl fmt::Display for Sabotage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoFence => "no fence",
+            Self::NoTombstone => "no tombstone",
+            Self::UnconditionalIndexWrites => "unconditional index writes",
+            Self::SkipsWritesThatLookDone => "skipping a write that looks done",
+            Self::NoOwner => "no owner",
+            Self::NoClaim => "no claim",
+            Self::NoIntentOnClaims => "claims without their intent",
+            Self::IndexReadAfterMessage => "index read after the message",
+            Self::MessageAfterWrite => "message after the write",
+            Self::ArchiveDeletesWithoutCondition => "archive delete without condition",
+            Self::ArchiveCopiesWithoutCondition => "archive copy without condition",
+            Self::ArchiveLeavesNoFence => "archive without fence",
+            Self::ArchiveLeavesNoTombstone => "archive without tombstone",
+        })
+    }
+}

@@ -1,0 +1,255 @@
+//! A store whose calls are altered.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use table_core::store::{
+    Capabilities, Message, MessageReceipt, Page, PageToken, PeekedMessage, ReceiveOptions, Selection, SendOptions,
+    StoreQuery, TablePage,
+};
+use table_core::{
+    Action, DynamicEntity, ETag, EntityKey, Error, IfMatch, Operation, QueueName, QueueStore, Result, TableName,
+    TableStore, Transaction, Value, Written, reserved,
+};
+
+use super::super::stage::AnyStore;
+use super::Sabotage;
+use super::alter::{Altered, INDEX_TABLE, is_named, kind, no_version};
+
+/// A store whose calls are altered, as one actor sees it.
+#[derive(Debug)]
+pub(super) struct Sabotaged<S> {
+    store: S,
+    sabotage: Sabotage,
+    notes: Mutex<Notes>,
+}
+
+/// What some sabotages have to remember.
+#[derive(Debug, Default)]
+struct Notes {
+    /// The index rows that were read last.
+    read: BTreeMap<EntityKey, Option<DynamicEntity>>,
+    /// Versions of index rows as they were read before a message was sent, and as they were right after it.
+    after_message: BTreeMap<EntityKey, (Option<ETag>, Option<ETag>)>,
+    /// A message that is held back.
+    held: Option<(QueueName, Bytes, SendOptions)>,
+    /// The receipt of the message that was held back.
+    receipt: Option<MessageReceipt>,
+}
+
+impl<S: AnyStore> Sabotaged<S> {
+    pub(super) fn new(store: S, sabotage: Sabotage) -> Self {
+        Self { store, sabotage, notes: Mutex::default() }
+    }
+
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What becomes of a write, where that depends on what was read.
+    async fn alter(&self, table: &TableName, action: Action) -> Result<Altered> {
+        match self.sabotage {
+            Sabotage::NoFence if action.entity().is_some_and(is_fence) => {
+                // An intent that is there is still met.
+                match self.store.get(table, action.key(), &Selection::All).await? {
+                    Some(_) => Err(Error::already_exists("an intent is there").with_key(action.key().clone())),
+                    None => Ok(Altered::Skip(no_version())),
+                }
+            }
+            Sabotage::SkipsWritesThatLookDone if table.as_str() == INDEX_TABLE => Ok(self.skip(action)),
+            Sabotage::IndexReadAfterMessage if table.as_str() == INDEX_TABLE => {
+                Ok(Altered::Write(self.condition_after_message(action)))
+            }
+            sabotage => Ok(sabotage.alter(table, action)),
+        }
+    }
+
+    /// Leaves a write out that would change nothing of what was read.
+    fn skip(&self, action: Action) -> Altered {
+        let notes = self.notes();
+        let read = notes.read.get(action.key()).and_then(Option::as_ref);
+        match (read, action.entity()) {
+            (Some(read), Some(row)) if looks_like(read, row) => {
+                Altered::Skip(read.etag.clone().unwrap_or_else(no_version))
+            }
+            _ => Altered::Write(action),
+        }
+    }
+
+    /// Makes a write conditional on the version that was there right after the message was sent.
+    fn condition_after_message(&self, action: Action) -> Action {
+        let notes = self.notes();
+        let Some((before, after)) = notes.after_message.get(action.key()).cloned() else { return action };
+        let (row, read) = match action {
+            Action::Insert(row) => (row, None),
+            Action::Replace(row, IfMatch::Version(etag)) => (row, Some(etag)),
+            other => return other,
+        };
+        match if read == before { after } else { read } {
+            Some(etag) => Action::Replace(row, IfMatch::Version(etag)),
+            None => Action::Insert(row),
+        }
+    }
+
+    /// Reads the index rows again that were read before a message was sent.
+    async fn read_after_message(&self) -> Result<()> {
+        let read = std::mem::take(&mut self.notes().read);
+        for (key, before) in read {
+            let after = self.store.get(&TableName::new(INDEX_TABLE)?, &key, &Selection::All).await?;
+            // What was found to be free is checked again, as code with this order would.
+            let taken =
+                |row: &Option<DynamicEntity>| row.as_ref().is_some_and(|row| kind(row) != reserved::TOMBSTONE_KIND);
+            if taken(&after) && owner(after.as_ref()) != owner(before.as_ref()) {
+                continue;
+            }
+            let versions = (before.and_then(|row| row.etag), after.and_then(|row| row.etag));
+            self.notes().after_message.insert(key, versions);
+        }
+        Ok(())
+    }
+
+    /// Sends the message that was held back.
+    async fn send_held(&self) -> Result<()> {
+        let held = self.notes().held.take();
+        if let Some((queue, body, options)) = held {
+            let receipt = self.store.send(&queue, body, options).await?;
+            self.notes().receipt = Some(receipt);
+        }
+        Ok(())
+    }
+
+    /// The receipt of the message that the code takes for sent.
+    fn receipt(&self, receipt: &MessageReceipt) -> MessageReceipt {
+        self.notes().receipt.clone().filter(|_| receipt.id.is_empty()).unwrap_or_else(|| receipt.clone())
+    }
+}
+
+fn is_fence(row: &DynamicEntity) -> bool {
+    kind(row) == reserved::FENCE_KIND && is_named(&row.key, "~intent_")
+}
+
+fn owner(row: Option<&DynamicEntity>) -> Option<&Value> {
+    row.and_then(|row| row.get(reserved::ROW_OWNER.as_str()))
+}
+
+/// Whether two rows say the same, whoever wrote them and when.
+fn looks_like(read: &DynamicEntity, row: &DynamicEntity) -> bool {
+    let said = |row: &DynamicEntity| {
+        let mut properties = row.properties.clone();
+        properties.remove(reserved::ROW_TOKEN.as_str());
+        properties
+    };
+    said(read) == said(row)
+}
+
+#[async_trait]
+impl<S: AnyStore> TableStore for Sabotaged<S> {
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    async fn create_table(&self, table: &TableName) -> Result<()> {
+        self.store.create_table(table).await
+    }
+
+    async fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.store.delete_table(table).await
+    }
+
+    async fn list_tables(&self, after: Option<&PageToken>) -> Result<TablePage> {
+        self.store.list_tables(after).await
+    }
+
+    async fn get(&self, table: &TableName, key: &EntityKey, selection: &Selection) -> Result<Option<DynamicEntity>> {
+        let row = self.store.get(table, key, selection).await?;
+        if table.as_str() == INDEX_TABLE {
+            self.notes().read.insert(key.clone(), row.clone());
+        } else if self.sabotage == Sabotage::NoIntentOnClaims && row.is_none() && is_named(key, "~intent_") {
+            // As if every intent had come to its end: its claims are anybody's of its entity.
+            let fence = DynamicEntity::new(key.clone());
+            return fence.with(reserved::ROW_KIND.as_str(), reserved::FENCE_KIND).map(Some);
+        }
+        Ok(row.map(|row| self.sabotage.hide(table, row)))
+    }
+
+    async fn query(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
+        self.store.query(table, query).await
+    }
+
+    async fn write(&self, table: &TableName, operation: Operation) -> Result<Written> {
+        match self.alter(table, operation.into_action()).await? {
+            Altered::Skip(etag) => Ok(Written { etag: Some(etag) }),
+            Altered::Write(action) => {
+                let deletes = matches!(action, Action::Delete(..));
+                let written = self.store.write(table, Operation::new(action)?).await?;
+                // What the code takes for a tombstone has a version.
+                Ok(if deletes { Written { etag: Some(no_version()) } } else { written })
+            }
+        }
+    }
+
+    async fn transact(&self, table: &TableName, transaction: Transaction) -> Result<Vec<Written>> {
+        let mut operations = Vec::new();
+        for operation in transaction.into_operations() {
+            if let Altered::Write(action) = self.alter(table, operation.into_action()).await? {
+                operations.push(Operation::new(action)?);
+            }
+        }
+        let written = self.store.transact(table, Transaction::new(operations)?).await?;
+        self.send_held().await?;
+        Ok(written)
+    }
+}
+
+#[async_trait]
+impl<S: AnyStore> QueueStore for Sabotaged<S> {
+    async fn create_queue(&self, queue: &QueueName) -> Result<()> {
+        self.store.create_queue(queue).await
+    }
+
+    async fn delete_queue(&self, queue: &QueueName) -> Result<()> {
+        self.store.delete_queue(queue).await
+    }
+
+    async fn send(&self, queue: &QueueName, body: Bytes, options: SendOptions) -> Result<MessageReceipt> {
+        if self.sabotage == Sabotage::MessageAfterWrite {
+            self.notes().held = Some((queue.clone(), body, options));
+            self.notes().receipt = None;
+            return Ok(MessageReceipt { id: String::new(), receipt: String::new() });
+        }
+        let receipt = self.store.send(queue, body, options).await?;
+        if self.sabotage == Sabotage::IndexReadAfterMessage {
+            self.read_after_message().await?;
+        }
+        Ok(receipt)
+    }
+
+    async fn receive(&self, queue: &QueueName, options: ReceiveOptions) -> Result<Vec<Message>> {
+        self.store.receive(queue, options).await
+    }
+
+    async fn update_message(
+        &self,
+        queue: &QueueName,
+        receipt: &MessageReceipt,
+        visibility: Duration,
+        body: Option<Bytes>,
+    ) -> Result<MessageReceipt> {
+        self.store.update_message(queue, &self.receipt(receipt), visibility, body).await
+    }
+
+    async fn delete_message(&self, queue: &QueueName, receipt: &MessageReceipt) -> Result<()> {
+        self.store.delete_message(queue, &self.receipt(receipt)).await
+    }
+
+    async fn peek(&self, queue: &QueueName, count: usize) -> Result<Vec<PeekedMessage>> {
+        self.store.peek(queue, count).await
+    }
+
+    async fn queue_length(&self, queue: &QueueName) -> Result<u64> {
+        self.store.queue_length(queue).await
+    }
+}

@@ -1,0 +1,25 @@
+//! What is explored.
+
+mod archive;
+mod index;
+mod items;
+
+use super::stage::Scenario;
+
+/// Every scenario: two actors each, explored exhaustively.
+#[must_use]
+pub fn pairs() -> Vec<Scenario> {
+    [items::PAIRS, archive::PAIRS, index::PAIRS].concat()
+}
+
+/// Two writers and two workers, explored by chance.
+#[must_use]
+pub fn crowds() -> Vec<Scenario> {
+    [items::CROWDS, archive::CROWDS, index::CROWDS].concat()
+}
+
+/// The scenario of a name.
+#[must_use]
+pub fn named(name: &str) -> Option<Scenario> {
+    pairs().into_iter().chain(crowds()).find(|scenario| scenario.name == name)
+}

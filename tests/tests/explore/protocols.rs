@@ -1,0 +1,24 @@
+//! The protocols as they are: a bounded share of what `cargo xtask faults` explores.
+
+use table_tests::explore::{Explorer, Scenario, Search, scenarios};
+
+fn explore(all: Vec<Scenario>, search: Search) -> u64 {
+    let mut executions = 0;
+    for scenario in all {
+        let report = Explorer::new(scenario, search).run();
+        assert!(report.counts.is_clean(), "{report}");
+        executions += report.executions;
+    }
+    executions
+}
+
+#[test]
+fn no_interleaving_of_two_actors_with_one_preemption_and_a_fault_breaks_anything() {
+    let executions = explore(scenarios::pairs(), Search::Exhaustive { preemptions: 1 });
+    assert!(executions > 9000, "only {executions}");
+}
+
+#[test]
+fn no_random_schedule_of_a_crowd_breaks_anything() {
+    explore(scenarios::crowds(), Search::Random { executions: 1000, seed: 7 });
+}
