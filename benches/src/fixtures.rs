@@ -10,17 +10,23 @@ use std::sync::Arc;
 use futures_util::stream;
 use table_core::{LoadOptions, Table};
 use table_embedded::EmbeddedStore;
+use table_patterns::Indexed;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::Result;
+use crate::peers::LOAD_BATCH;
 use crate::peers::native::Native;
 use crate::peers::redb::RawRedb;
 use crate::peers::sqlite::Sqlite;
-use crate::workload::{Scale, employee};
+use crate::workload::{Listed, Order, Scale, employee, listed};
 
-/// Requests that a load has under way at once.
-const LOAD_CONCURRENCY: usize = 16;
+/// Requests that a load has under way at once, so that a commit holds as many rows as a peer's.
+const LOAD_CONCURRENCY: usize = LOAD_BATCH / 100;
+/// The same for entities with two copies each.
+const INDEXED_LOAD_CONCURRENCY: usize = LOAD_BATCH / 33;
+/// Employees from which new ones are taken in no order.
+const RANDOM_NUMBERS: Range<usize> = 2_000_000..6_000_000;
 
 /// The name of the table of employees.
 pub(crate) const TABLE: &str = "Employees";
@@ -31,9 +37,11 @@ pub(crate) struct Fixtures {
     pub(crate) runtime: Runtime,
     folder: TempDir,
     pairs: Shared<Pair>,
+    indexed: Shared<Indexed<Listed>>,
     sqlite: Shared<Sqlite>,
     native: Shared<Native>,
     fresh: Cell<usize>,
+    fresh_random: Cell<usize>,
 }
 
 /// An embedded store, and raw redb with the same bytes.
@@ -56,9 +64,11 @@ impl Fixtures {
             runtime,
             folder,
             pairs: Shared::default(),
+            indexed: Shared::default(),
             sqlite: Shared::default(),
             native: Shared::default(),
             fresh,
+            fresh_random: Cell::new(0),
         })
     }
 
@@ -74,6 +84,17 @@ impl Fixtures {
         start..start + count
     }
 
+    /// The same, in an order.
+    pub(crate) fn fresh_in(&self, order: Order, count: usize) -> Vec<usize> {
+        if order == Order::Sequential {
+            return self.fresh(count).collect();
+        }
+        let start = self.fresh_random.get();
+        self.fresh_random.set(start + count);
+        let place = |number| RANDOM_NUMBERS.start + order.place(number, RANDOM_NUMBERS.len());
+        (start..start + count).map(place).collect()
+    }
+
     /// An embedded file with so many rows, and its raw twin.
     pub(crate) fn pair(&self, rows: usize) -> Result<Rc<Pair>> {
         self.pairs.get(rows, || {
@@ -86,20 +107,26 @@ impl Fixtures {
         })
     }
 
-    /// A sqlite file with so many rows.
+    /// An embedded file with so many employees, and their copies for two indexes.
+    pub(crate) fn indexed(&self, rows: usize) -> Result<Rc<Indexed<Listed>>> {
+        self.indexed
+            .get(rows, || self.load_indexed(&self.path(&format!("indexed-{rows}.redb")), rows, Order::Sequential))
+    }
+
+    /// A sqlite file with so many rows, and two indexes.
     pub(crate) fn sqlite(&self, rows: usize) -> Result<Rc<Sqlite>> {
         self.sqlite.get(rows, || {
-            let sqlite = Sqlite::create(&self.path(&format!("sqlite-{rows}.db")))?;
-            sqlite.load(0..rows)?;
+            let sqlite = Sqlite::create_indexed(&self.path(&format!("sqlite-{rows}.db")))?;
+            sqlite.load(rows, Order::Sequential)?;
             Ok(sqlite)
         })
     }
 
-    /// A native_db file with so many rows.
+    /// A native_db file with so many rows, and two secondary keys.
     pub(crate) fn native(&self, rows: usize) -> Result<Rc<Native>> {
         self.native.get(rows, || {
             let native = Native::create(&self.path(&format!("native-{rows}.db")))?;
-            native.load(0..rows)?;
+            native.load(rows, Order::Sequential)?;
             Ok(native)
         })
     }
@@ -111,6 +138,18 @@ impl Fixtures {
             table.create().await?;
             self.load_into(&table, 0..rows).await
         })
+    }
+
+    /// Makes an embedded file with so many employees and their copies.
+    pub(crate) fn load_indexed(&self, path: &Path, rows: usize, order: Order) -> Result<Indexed<Listed>> {
+        let indexed = Indexed::new(Table::new(Arc::new(EmbeddedStore::open(path)?), TABLE)?)?;
+        self.runtime.block_on(async {
+            indexed.table().create().await?;
+            let options = LoadOptions::default().with_concurrency(INDEXED_LOAD_CONCURRENCY);
+            let employees = (0..rows).map(|number| listed(order.place(number, rows)));
+            indexed.load(stream::iter(employees), options).await
+        })?;
+        Ok(indexed)
     }
 
     /// Loads employees into a table.

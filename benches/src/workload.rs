@@ -40,20 +40,58 @@ impl Scale {
 /// Employees of one department: what a partition holds.
 pub(crate) const DEPARTMENT: usize = 1_000;
 
-/// The employee of the table design guide. It declares no index, so it is written row by row.
-#[derive(Entity, Serialize, Deserialize, Clone, Debug, PartialEq)]
-#[entity(partition = "{department}", row = "empid_{id:07}")]
-pub(crate) struct Employee {
-    pub(crate) department: String,
-    pub(crate) id: u32,
-    pub(crate) first_name: String,
-    pub(crate) last_name: String,
-    pub(crate) age: i32,
-    pub(crate) email: String,
-    #[entity(json)]
-    pub(crate) skills: Vec<String>,
-    pub(crate) photo: Option<Bytes>,
+/// The employee of the table design guide, with the indexes that its attributes declare.
+macro_rules! employee {
+    ($(#[$attribute:meta])* $name:ident) => {
+        #[derive(Entity, Serialize, Deserialize, Clone, Debug, PartialEq)]
+        $(#[$attribute])*
+        #[entity(name = "Employee", partition = "{department}", row = "empid_{id:07}")]
+        pub(crate) struct $name {
+            pub(crate) department: String,
+            pub(crate) id: u32,
+            pub(crate) first_name: String,
+            pub(crate) last_name: String,
+            pub(crate) age: i32,
+            pub(crate) email: String,
+            #[entity(json)]
+            pub(crate) skills: Vec<String>,
+            pub(crate) photo: Option<Bytes>,
+        }
+    };
 }
+
+employee! {
+    /// An employee without indexes, which is written row by row.
+    Employee
+}
+
+employee! {
+    /// An employee that is found by email and by last name within a department.
+    #[index(email, row = "email_{email}", include(first_name, last_name))]
+    #[index(last_name, row = "lname_{last_name}_{id:07}", include(first_name))]
+    Listed
+}
+
+employee! {
+    /// An employee that is found by email in all departments too, from a table of its own.
+    #[index(email, row = "email_{email}", include(first_name, last_name))]
+    #[index(last_name, row = "lname_{last_name}_{id:07}", include(first_name))]
+    #[index(directory, table = "EmployeesByEmail", partition = "{email}", row = "", include(first_name, last_name))]
+    Published
+}
+
+macro_rules! from_employee {
+    ($($name:ident),*) => {
+        $(impl From<Employee> for $name {
+            fn from(employee: Employee) -> Self {
+                let Employee { department, id, first_name, last_name, age, email, skills, photo } = employee;
+                Self { department, id, first_name, last_name, age, email, skills, photo }
+            }
+        })*
+    };
+}
+
+from_employee!(Listed, Published);
 
 const FIRST_NAMES: [&str; 8] = ["Ann", "Benjamin", "Chidi", "Dolores", "Eun-ji", "Farouk", "Guadalupe", "Hiro"];
 const LAST_NAMES: [&str; 7] = ["Jones", "Okonkwo", "Papadopoulos", "Li", "Fernandez", "Kowalski", "Smith"];
@@ -81,6 +119,11 @@ pub(crate) fn employee(number: usize) -> Employee {
     }
 }
 
+/// The employee of a number, with indexes.
+pub(crate) fn listed(number: usize) -> Listed {
+    employee(number).into()
+}
+
 /// The department of an employee.
 pub(crate) fn department(number: usize) -> String {
     format!("Dept{:04}", number / DEPARTMENT)
@@ -92,6 +135,36 @@ pub(crate) fn random_numbers(end: usize, count: usize, round: usize) -> Vec<usiz
     (0..count).map(|_| random.usize(..end)).collect()
 }
 
+/// Which new employees come one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Those of one department, by id.
+    Sequential,
+    /// Any of many departments.
+    Random,
+}
+
+impl Order {
+    pub(crate) const BOTH: [Self; 2] = [Self::Sequential, Self::Random];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sequential => "sequential keys",
+            Self::Random => "random keys",
+        }
+    }
+
+    /// The place of the n-th of `count` employees. Each place comes once.
+    pub(crate) const fn place(self, number: usize, count: usize) -> usize {
+        /// A prime above any count, so that its multiples meet every place.
+        const STEP: usize = 2_654_435_761;
+        match self {
+            Self::Sequential => number,
+            Self::Random => number * STEP % count,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +173,14 @@ mod tests {
     fn a_row_has_about_four_hundred_bytes() {
         let size = (0..100).map(|number| postcard::to_stdvec(&employee(number)).unwrap().len()).sum::<usize>() / 100;
         assert!((340..460).contains(&size), "{size}");
+    }
+
+    #[test]
+    fn every_place_comes_once() {
+        for order in Order::BOTH {
+            let places: std::collections::HashSet<usize> =
+                (0..10_000).map(|number| order.place(number, 10_000)).collect();
+            assert_eq!(places.len(), 10_000);
+        }
     }
 }

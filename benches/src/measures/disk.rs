@@ -10,7 +10,7 @@ use crate::bench::{Bench, Measure, Side};
 use crate::fixtures::Fixtures;
 use crate::peers::redb::{RawRedb, RawRow};
 use crate::peers::sqlite::Sqlite;
-use crate::workload::employee;
+use crate::workload::{Order, employee};
 
 /// Rows that one commit writes.
 const BATCH: usize = 1_600;
@@ -62,7 +62,7 @@ fn postcard(fixtures: &Fixtures, rows: usize) -> Result<f64> {
 fn sqlite(fixtures: &Fixtures, rows: usize) -> Result<f64> {
     let path = fixtures.path("disk-sqlite.db");
     let sqlite = Sqlite::create(&path)?;
-    sqlite.load(0..rows)?;
+    sqlite.load(rows, Order::Sequential)?;
     sqlite.compact()?;
     bytes_per_row(&path, rows)
 }

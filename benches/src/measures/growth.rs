@@ -3,7 +3,10 @@
 use crate::Result;
 use crate::bench::{Bench, Measure};
 use crate::fixtures::Fixtures;
+use crate::measures::indexed::whole_by_email;
+use crate::measures::queues::receives;
 use crate::measures::sides::{gets, inserts};
+use crate::workload::Order;
 
 /// Rows of the small table.
 const FEW: usize = 10_000;
@@ -14,11 +17,18 @@ pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
     let sizes = MANY.into_iter().filter(|(rows, _)| *rows <= fixtures.scale.rows);
     for (rows, label) in sizes {
         bench.compare(Measure::time(format!("growth/get of {label} rows"), "of 10k").at_most(2.0), || {
-            Ok((gets(fixtures, rows)?, gets(fixtures, FEW)?))
+            Ok((gets(fixtures, rows, Order::Random)?, gets(fixtures, FEW, Order::Random)?))
         })?;
         bench.compare(Measure::time(format!("growth/insert into {label} rows"), "into 10k").at_most(2.0), || {
             Ok((inserts(fixtures, rows)?, inserts(fixtures, FEW)?))
         })?;
+        bench.compare(Measure::time(format!("growth/get by index of {label} rows"), "of 10k").at_most(2.0), || {
+            Ok((whole_by_email(fixtures, rows)?, whole_by_email(fixtures, FEW)?))
+        })?;
+        bench
+            .compare(Measure::time(format!("growth/receive from {label} messages"), "from 10k").at_most(2.0), || {
+                Ok((receives(fixtures, "growth", rows)?, receives(fixtures, "growth", FEW)?))
+            })?;
     }
     Ok(())
 }

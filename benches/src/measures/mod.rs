@@ -1,14 +1,12 @@
 //! The measures, a file for each subject. A line is measured only if its name is wanted.
-//!
-//! Lines of entities with indexes, of the mover and of the Azure client get files of their own here
-//! as these parts come; each is one more call in [`run`].
 
 mod disk;
-mod engines;
 mod growth;
+mod indexed;
 mod keys;
 mod many_tables;
 mod memory;
+mod mover;
 mod open;
 mod queues;
 mod reads;
@@ -28,7 +26,8 @@ pub(crate) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
     memory::run(bench, fixtures)?;
     reads::run(bench, fixtures)?;
     writes::run(bench, fixtures)?;
-    engines::run(bench, fixtures)?;
+    indexed::run(bench, fixtures)?;
+    mover::run(bench, fixtures)?;
     growth::run(bench, fixtures)?;
     queues::run(bench, fixtures)?;
     many_tables::run(bench, fixtures)?;

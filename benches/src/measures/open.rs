@@ -10,6 +10,7 @@ use crate::bench::{Bench, Measure, Side};
 use crate::crash::Victim;
 use crate::fixtures::Fixtures;
 use crate::peers::sqlite::Sqlite;
+use crate::workload::Order;
 
 /// Whatever a file's size, an application that was killed is back at once.
 const LIMIT: Duration = Duration::from_millis(100);
@@ -19,7 +20,7 @@ pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
     bench.compare(Measure::time(format!("open/after kill, {rows} rows"), "sqlite").within(LIMIT), || {
         let (ours, peer) = (fixtures.path("crash.redb"), fixtures.path("crash.db"));
         fixtures.load(&ours, rows)?;
-        Sqlite::create(&peer)?.load(0..rows)?;
+        Sqlite::create(&peer)?.load(rows, Order::Sequential)?;
         let ours = opens(Victim::embedded(&ours), move || EmbeddedStore::open(&ours));
         let peer = opens(Victim::sqlite(&peer), move || open_sqlite(&peer));
         Ok((ours, peer))

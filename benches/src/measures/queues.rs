@@ -21,11 +21,12 @@ const SENT_AT_ONCE: usize = 1_000;
 pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
     let messages = fixtures.scale.messages;
     let measure = Measure::time(format!("queue/receive from {messages} messages"), "from 1,000").at_most(2.0);
-    bench.compare(measure, || Ok((receives(fixtures, messages)?, receives(fixtures, FEW)?)))
+    bench.compare(measure, || Ok((receives(fixtures, "queue", messages)?, receives(fixtures, "queue", FEW)?)))
 }
 
-fn receives(fixtures: &Fixtures, messages: usize) -> Result<Side<'_>> {
-    let store = EmbeddedStore::open(fixtures.path(&format!("queue-{messages}.redb")))?;
+/// The time of taking one message from a queue of so many.
+pub(super) fn receives<'f>(fixtures: &'f Fixtures, measure: &str, messages: usize) -> Result<Side<'f>> {
+    let store = EmbeddedStore::open(fixtures.path(&format!("{measure}-{messages}.redb")))?;
     let queue = QueueName::new("work")?;
     fixtures.runtime.block_on(fill(&store, &queue, messages))?;
     Ok(Box::new(move |_| {

@@ -7,9 +7,9 @@ use table_core::{Query, SortKey};
 use crate::Result;
 use crate::bench::{Bench, Measure, Side, time_per_await, time_per_call};
 use crate::fixtures::Fixtures;
-use crate::measures::sides::{SCANS, complete, gets, scans};
+use crate::measures::sides::{SCANS, complete, gets, numbers, scans};
 use crate::peers::stored_row::name_of_old;
-use crate::workload::{DEPARTMENT, Employee, department, random_numbers};
+use crate::workload::{DEPARTMENT, Employee, Order, department, random_numbers};
 
 /// The filter of a scan keeps the few who are at least as old.
 const OLD: i32 = 65;
@@ -17,19 +17,22 @@ const OLD: i32 = 65;
 pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
     let (rows, calls) = (fixtures.scale.rows, fixtures.scale.calls);
 
-    bench.compare(Measure::time("embedded/get", "redb bytes").at_most(1.5), || {
-        let pair = fixtures.pair(rows)?;
-        let peer: Side<'_> = Box::new(move |round| {
-            let mut numbers = random_numbers(rows, calls, round).into_iter();
-            time_per_call(calls, |_| {
-                let number = numbers.next().unwrap_or_default();
-                let key = SortKey::from_text(&department(number), &format!("empid_{number:07}"));
-                black_box(pair.raw.get(key.as_bytes())?.ok_or("no row")?);
-                Ok(())
-            })
-        });
-        Ok((gets(fixtures, rows)?, peer))
-    })?;
+    for order in Order::BOTH {
+        let name = format!("embedded/get, {}", order.name());
+        bench.compare(Measure::time(name, "redb bytes").at_most(1.5), || {
+            let pair = fixtures.pair(rows)?;
+            let peer: Side<'_> = Box::new(move |round| {
+                let mut numbers = numbers(order, rows, calls, round).into_iter();
+                time_per_call(calls, |_| {
+                    let number = numbers.next().unwrap_or_default();
+                    let key = SortKey::from_text(&department(number), &format!("empid_{number:07}"));
+                    black_box(pair.raw.get(key.as_bytes())?.ok_or("no row")?);
+                    Ok(())
+                })
+            });
+            Ok((gets(fixtures, rows, order)?, peer))
+        })?;
+    }
 
     bench.compare(Measure::time("embedded/scan of 1,000 into structs", "redb bytes").at_most(2.5), || {
         let pair = fixtures.pair(rows)?;

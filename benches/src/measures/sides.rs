@@ -5,16 +5,24 @@ use std::hint::black_box;
 use crate::Result;
 use crate::bench::{Side, time_per_await};
 use crate::fixtures::Fixtures;
-use crate::workload::{DEPARTMENT, Employee, department, employee, random_numbers};
+use crate::workload::{DEPARTMENT, Employee, Order, department, employee, random_numbers};
 
 /// Departments that a round scans.
 pub(super) const SCANS: usize = 20;
 
-/// The time of a typed point read of a random employee.
-pub(super) fn gets(fixtures: &Fixtures, rows: usize) -> Result<Side<'_>> {
+/// The employees that a round reads.
+pub(super) fn numbers(order: Order, rows: usize, count: usize, round: usize) -> Vec<usize> {
+    match order {
+        Order::Sequential => (0..count).map(|number| (round * count + number) % rows).collect(),
+        Order::Random => random_numbers(rows, count, round),
+    }
+}
+
+/// The time of a typed point read of an employee.
+pub(super) fn gets(fixtures: &Fixtures, rows: usize, order: Order) -> Result<Side<'_>> {
     let (pair, calls) = (fixtures.pair(rows)?, fixtures.scale.calls);
     Ok(Box::new(move |round| {
-        let mut numbers = random_numbers(rows, calls, round).into_iter();
+        let mut numbers = numbers(order, rows, calls, round).into_iter();
         fixtures.runtime.block_on(time_per_await(calls, async |_| {
             let number = numbers.next().unwrap_or_default();
             black_box(pair.table.require(Employee::key(&department(number), u32::try_from(number)?)).await?);

@@ -1,16 +1,13 @@
 //! SQLite as one would use it for the same rows: write-ahead log, synced at every commit.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, Row, params};
 
+use super::LOAD_BATCH;
 use crate::Result;
-use crate::workload::{Employee, employee};
-
-/// Rows that one commit of a load writes.
-const LOAD_BATCH: usize = 1_600;
+use crate::workload::{Employee, Order, employee};
 
 const SCHEMA: &str = "
     CREATE TABLE employees (
@@ -18,10 +15,20 @@ const SCHEMA: &str = "
         age INTEGER NOT NULL, email TEXT NOT NULL, skills TEXT NOT NULL, photo BLOB,
         PRIMARY KEY (department, id)
     ) WITHOUT ROWID";
+const INDEXES: &str = "
+    CREATE UNIQUE INDEX employees_by_email ON employees (department, email);
+    CREATE INDEX employees_by_last_name ON employees (department, last_name, id)";
 const INSERT: &str = "INSERT INTO employees VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const REPLACE: &str = "REPLACE INTO employees VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
 const GET: &str = "SELECT * FROM employees WHERE department = ?1 AND id = ?2";
-const SCAN: &str = "SELECT * FROM employees WHERE department = ?1 ORDER BY id";
+const BY_EMAIL: &str = "SELECT * FROM employees WHERE department = ?1 AND email = ?2";
+const NAME_BY_EMAIL: &str = "SELECT id, first_name, last_name FROM employees WHERE department = ?1 AND email = ?2";
+const BY_LAST_NAME: &str = "SELECT * FROM employees WHERE department = ?1 AND last_name = ?2 ORDER BY id";
+const NAMES_BY_LAST_NAME: &str =
+    "SELECT id, first_name, last_name FROM employees WHERE department = ?1 AND last_name = ?2 ORDER BY id";
+
+/// What an index copy of ours holds: id, first and last name.
+pub(crate) type Name = (u32, String, String);
 
 /// A connection to a file of employees.
 #[derive(Debug)]
@@ -36,6 +43,18 @@ impl Sqlite {
         let sqlite = Self::open(path)?;
         sqlite.connection.execute(SCHEMA, [])?;
         Ok(sqlite)
+    }
+
+    /// A new file with the two indexes.
+    pub(crate) fn create_indexed(path: &Path) -> Result<Self> {
+        let sqlite = Self::create(path)?;
+        sqlite.connection.execute_batch(INDEXES)?;
+        Ok(sqlite)
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Another connection, as each thread has one of its own.
@@ -53,11 +72,11 @@ impl Sqlite {
         Ok(Self { path: path.to_owned(), connection })
     }
 
-    /// Writes employees in large transactions.
-    pub(crate) fn load(&self, numbers: Range<usize>) -> Result {
-        let numbers: Vec<usize> = numbers.collect();
-        for batch in numbers.chunks(LOAD_BATCH) {
-            self.insert_all(batch.iter().map(|number| employee(*number)))?;
+    /// Writes so many employees in large transactions.
+    pub(crate) fn load(&self, rows: usize, order: Order) -> Result {
+        for start in (0..rows).step_by(LOAD_BATCH) {
+            let batch = start..rows.min(start + LOAD_BATCH);
+            self.insert_all(batch.map(|number| employee(order.place(number, rows))))?;
         }
         Ok(())
     }
@@ -104,15 +123,44 @@ impl Sqlite {
         read(rows.next()?.ok_or("there is no such employee")?)
     }
 
-    /// Reads a department.
-    pub(crate) fn scan(&self, department: &str) -> Result<Vec<Employee>> {
-        let mut statement = self.connection.prepare_cached(SCAN)?;
-        let mut rows = statement.query(params![department])?;
-        let mut employees = Vec::new();
+    /// Reads one employee by email.
+    pub(crate) fn by_email(&self, department: &str, email: &str) -> Result<Employee> {
+        let mut statement = self.connection.prepare_cached(BY_EMAIL)?;
+        let mut rows = statement.query(params![department, email])?;
+        read(rows.next()?.ok_or("there is no such employee")?)
+    }
+
+    /// Reads one name by email.
+    pub(crate) fn name_by_email(&self, department: &str, email: &str) -> Result<Name> {
+        let mut statement = self.connection.prepare_cached(NAME_BY_EMAIL)?;
+        let mut rows = statement.query(params![department, email])?;
+        read_name(rows.next()?.ok_or("there is no such employee")?)
+    }
+
+    /// Reads the employees of a last name.
+    pub(crate) fn by_last_name(&self, department: &str, last_name: &str) -> Result<Vec<Employee>> {
+        self.all(BY_LAST_NAME, department, last_name, read)
+    }
+
+    /// Reads the names of those of a last name.
+    pub(crate) fn names_by_last_name(&self, department: &str, last_name: &str) -> Result<Vec<Name>> {
+        self.all(NAMES_BY_LAST_NAME, department, last_name, read_name)
+    }
+
+    fn all<T>(
+        &self,
+        statement: &str,
+        department: &str,
+        last_name: &str,
+        read: impl Fn(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut statement = self.connection.prepare_cached(statement)?;
+        let mut rows = statement.query(params![department, last_name])?;
+        let mut found = Vec::new();
         while let Some(row) = rows.next()? {
-            employees.push(read(row)?);
+            found.push(read(row)?);
         }
-        Ok(employees)
+        Ok(found)
     }
 
     /// Gives unused space back, and empties the log.
@@ -120,6 +168,10 @@ impl Sqlite {
         self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
         Ok(())
     }
+}
+
+fn read_name(row: &Row<'_>) -> Result<Name> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
 }
 
 fn read(row: &Row<'_>) -> Result<Employee> {
@@ -143,9 +195,13 @@ mod tests {
     #[test]
     fn it_gives_back_what_it_was_given() {
         let folder = tempfile::tempdir().unwrap();
-        let sqlite = Sqlite::create(&folder.path().join("employees.db")).unwrap();
-        sqlite.load(0..3).unwrap();
-        assert_eq!(sqlite.get("Dept0000", 2).unwrap(), employee(2));
-        assert_eq!(sqlite.another().unwrap().scan("Dept0000").unwrap(), [employee(0), employee(1), employee(2)]);
+        let sqlite = Sqlite::create_indexed(&folder.path().join("employees.db")).unwrap();
+        sqlite.load(3, Order::Random).unwrap();
+        let third = employee(2);
+        assert_eq!(sqlite.get("Dept0000", 2).unwrap(), third);
+        assert_eq!(sqlite.another().unwrap().by_email("Dept0000", &third.email).unwrap(), third);
+        assert_eq!(sqlite.name_by_email("Dept0000", &third.email).unwrap().1, third.first_name);
+        assert_eq!(sqlite.by_last_name("Dept0000", "Jones").unwrap(), [employee(0), employee(1), third]);
+        assert_eq!(sqlite.names_by_last_name("Dept0000", "Jones").unwrap().len(), 3);
     }
 }
