@@ -7,8 +7,8 @@ use table_core::{Action, Error, IfMatch, Operation, Result, TableName};
 use super::{address, entity};
 use crate::endpoint::Endpoint;
 
-/// The version of the table service that is spoken; it knows everything that is used here.
-const SERVICE_VERSION: &str = "2019-02-02";
+/// The version of the table service that is spoken: the first that takes tokens of Microsoft Entra ID.
+const SERVICE_VERSION: &str = "2020-12-06";
 pub(super) const JSON: &str = "application/json;odata=minimalmetadata";
 const DATA_SERVICE_VERSION: HeaderName = HeaderName::from_static("dataserviceversion");
 const PREFER: HeaderName = HeaderName::from_static("prefer");

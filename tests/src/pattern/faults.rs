@@ -63,8 +63,16 @@ where
     /// # Panics
     /// Where one of the promises is broken, or two stores do not agree.
     pub async fn everywhere(&self) -> FaultsReport {
+        self.on_each(&stores()).await
+    }
+
+    /// As [`everywhere`](Faults::everywhere), on these stores: for what one of the others does otherwise.
+    ///
+    /// # Panics
+    /// As [`everywhere`](Faults::everywhere).
+    pub async fn on_each(&self, stores: &[TestStore]) -> FaultsReport {
         let mut agreed: Option<FaultsReport> = None;
-        for store in &stores() {
+        for store in stores {
             let report = self.on(store).await;
             assert_eq!(*agreed.get_or_insert(report), report, "{} differs from the stores before it", store.name);
         }

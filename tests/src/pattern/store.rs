@@ -9,7 +9,8 @@ use table_core::{
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use crate::stores::{embedded_store, memory_store};
+use crate::azurite;
+use crate::stores::{clock, embedded_store, memory_store};
 
 /// A store under test.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub struct TestStore {
     pub tables: Arc<dyn TableStore>,
     /// Its queues.
     pub queues: Arc<dyn QueueStore>,
-    /// The clock that it reads.
+    /// The clock that it reads; Azurite reads its own.
     pub clock: Arc<ManualClock>,
     /// The folder of its files, which goes with it.
     _folder: Option<TempDir>,
@@ -31,7 +32,7 @@ pub struct TestStore {
 /// Others may use the same store at once, so a test takes fresh names and leaves the clock alone.
 #[must_use]
 pub fn stores() -> Vec<TestStore> {
-    our_stores()
+    our_stores().into_iter().chain(azurite()).collect()
 }
 
 /// The stores that belong to the test alone and read a clock that it can turn.
@@ -51,6 +52,12 @@ fn embedded() -> TestStore {
     let (store, clock, folder) = embedded_store();
     let (tables, queues) = (Arc::new(store.clone()), Arc::new(store));
     TestStore { name: "embedded", tables, queues, clock, _folder: Some(folder) }
+}
+
+fn azurite() -> Option<TestStore> {
+    let account = azurite::account()?;
+    let (tables, queues) = (account.tables(), account.queues());
+    Some(TestStore { name: "azurite", tables, queues, clock: clock(), _folder: None })
 }
 
 impl TestStore {

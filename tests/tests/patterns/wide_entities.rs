@@ -8,7 +8,9 @@ use table_core::{
 };
 use table_patterns::UpdateOptions;
 use table_patterns::wide_entities::{Wide, WideRows};
-use table_tests::pattern::{Altered, Costs, Faults, TASKS, TestStore, behind, contend, rows, stores, three_attempts};
+use table_tests::pattern::{
+    Altered, Costs, Faults, TASKS, TestStore, behind, contend, our_stores, rows, stores, three_attempts,
+};
 
 /// Up to 1.25 MiB in a typed entity.
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -219,12 +221,12 @@ async fn a_fault_at_any_call_leaves_the_old_or_the_new_state() {
     assert_eq!(Faults { prepare: async |_| (), act: insert, state }.everywhere().await.undecided, 0);
     let patch = async |table: Table| wide(&table).patch(&key(), &day(7, 7), &IfMatch::Any).await.map(|_| ());
     assert_eq!(Faults { prepare, act: patch, state }.everywhere().await.undecided, 0);
-    // A part that is full, so that all are written anew.
+    // A part that is full, so that all are written anew; Azurite does not count what a merge leaves.
     let split = async |table: Table| {
         let more = [(PropertyName::new("A")?, Value::Int32(0))].into_iter().collect();
         wide(&table).patch(&key(), &more, &IfMatch::Any).await.map(|_| ())
     };
-    assert_eq!(Faults { prepare, act: split, state }.everywhere().await.undecided, 0);
+    assert_eq!(Faults { prepare, act: split, state }.on_each(&our_stores()).await.undecided, 0);
     let shrink = async |table: Table| wide(&table).replace(days(10, 2), &etag(&table).await?).await.map(|_| ());
     assert_eq!(Faults { prepare, act: shrink, state }.everywhere().await.undecided, 0);
     let delete = async |table: Table| wide(&table).delete(&key(), &etag(&table).await?).await;

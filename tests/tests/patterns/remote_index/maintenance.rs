@@ -7,7 +7,7 @@ use table_core::layer::{Fault, FaultMoment, FaultOptions, FaultPlan};
 use table_core::{Action, DynamicEntity, Entity, EntityKey, ErrorKind, IfMatch, Operation, Result, Table, TableStore};
 use table_patterns::Indexed;
 use table_patterns::maintenance::{Cursor, Finding, Maintained, MaintenanceOptions, Wrong};
-use table_tests::pattern::{Altered, memory, stores};
+use table_tests::pattern::{Altered, memory, our_stores};
 
 use super::{Employee, GRACE, World, employee, key};
 
@@ -28,7 +28,7 @@ fn directory(world: &World<'_>) -> Table {
 
 #[tokio::test]
 async fn a_build_gives_existing_rows_their_copies() -> Result<()> {
-    for store in &stores() {
+    for store in &our_stores() {
         let world = World::new(store).await;
         store_without_copies(&world, 5).await;
         let built = world.employees().build(world.now()).await?;
@@ -43,7 +43,7 @@ async fn a_build_gives_existing_rows_their_copies() -> Result<()> {
 
 #[tokio::test]
 async fn a_build_goes_on_from_a_stored_cursor() -> Result<()> {
-    for store in &stores() {
+    for store in &our_stores() {
         let world = World::new(store).await;
         store_without_copies(&world, 7).await;
         let cursors: Arc<Mutex<Vec<Option<Cursor>>>> = Arc::default();
@@ -130,7 +130,7 @@ async fn damage(world: &World<'_>) {
 
 #[tokio::test]
 async fn a_report_names_exactly_what_is_wrong() -> Result<()> {
-    for store in &stores() {
+    for store in &our_stores() {
         let world = World::new(store).await;
         damage(&world).await;
         let report = world.employees().verify(world.now()).await?;
@@ -161,7 +161,7 @@ async fn a_report_names_exactly_what_is_wrong() -> Result<()> {
 
 #[tokio::test]
 async fn a_repair_mends_all_that_needs_no_decision() -> Result<()> {
-    for store in &stores() {
+    for store in &our_stores() {
         let world = World::new(store).await;
         damage(&world).await;
         let report = world.employees().verify(world.now()).await?;
@@ -279,7 +279,7 @@ async fn what_lost_messages_left_is_found_and_repaired() {
 /// The entity moves on between what a repair has read and what it writes.
 #[tokio::test]
 async fn a_repair_beside_a_writer_leaves_no_orphan() -> Result<()> {
-    for store in &stores() {
+    for store in &our_stores() {
         let world = World::new(store).await;
         world.employees().insert(&employee(1)).await?;
         let missing = employee(1).index_row(0)?.unwrap().key;
@@ -301,7 +301,7 @@ async fn a_repair_beside_a_writer_leaves_no_orphan() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn maintenance_runs_beside_writers() -> Result<()> {
-    for store in &stores() {
+    for store in &our_stores() {
         let world = World::new(store).await;
         store_without_copies(&world, 8).await;
         let writers: Vec<_> = (1..=8)
