@@ -194,6 +194,29 @@ impl<E: FromRow, R> Query<E, R> {
         (self.read_as(selection, DynamicEntity::from_row), RowReader(read))
     }
 
+    /// The same query for rows of another type under the same keys: for a pattern that keeps an entity in rows of
+    /// its own. What was said of the first type's fields still holds.
+    ///
+    /// ```
+    /// use table_core::query::CostClass;
+    /// use table_core::{DynamicEntity, Entity};
+    ///
+    /// #[derive(Entity)]
+    /// #[entity(partition = "{department}", row = "empid_{id:06}")]
+    /// struct Employee {
+    ///     department: String,
+    ///     id: u32,
+    /// }
+    ///
+    /// let anything = Employee::range("Sales").id_range(200..300).rows_as::<DynamicEntity>();
+    /// assert_eq!(anything.explain()?.class(), CostClass::Range);
+    /// # Ok::<(), table_core::Error>(())
+    /// ```
+    pub fn rows_as<F: FromRow>(self) -> Query<F> {
+        let Query { table, range, raw, typed, schema, top, page_size, concurrency, allow_scan, .. } = self;
+        Query { table, range, raw, typed, schema, top, page_size, concurrency, allow_scan, ..Query::all() }
+    }
+
     fn read_as<S>(
         self,
         selection: Selection,

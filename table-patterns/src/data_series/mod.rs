@@ -11,6 +11,9 @@
 //! | --- | --- | --- |
 //! | `000123` | `20140731` | the entity's own, `Slot000` = 7, `Slot017` = 12, ... |
 //!
+//! A series of more slots than a row has room for, such as the days of a year, is a
+//! [wide entity](crate::wide_entities): the same properties over several rows.
+//!
 //! # Guarantees
 //! - [`set`](DataSeries::set) merges one property and leaves all others: writers of different slots
 //!   never lose each other's values, and repeating one changes nothing.
@@ -19,31 +22,25 @@
 //! - A read gives as many values as there are slots, with gaps where nothing was set.
 //!
 //! # After a crash
-//! Each write is one merge or insert: it happened or it did not.
+//! Each write is one merge, insert or transaction: it happened or it did not.
 //!
 //! # When not to use it
-//! - For more slots than a row has room for, which [`DataSeries::new`] refuses: use
-//!   wide entities.
+//! - For more slots than one transaction writes, about 24,700, which [`DataSeries::new`] refuses.
 //! - For counters that very many writers increment at once: all of them meet in one row.
 
+mod rows;
 mod series;
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use table_core::{
-    Action, DynamicEntity, ETag, Error, ErrorKind, Key, Operation, Query, Result, Table, Unindexed, Value, Versioned,
-    limits,
-};
+use table_core::{DynamicEntity, ETag, Error, ErrorKind, Key, Query, Result, Table, Unindexed, Value, Versioned};
 
+use rows::SeriesRows;
 pub use series::{Series, SlotValue};
 use series::{property_of, slot_of};
 
 use crate::attempts::UpdateOptions;
-use crate::rows::{marked, unchanged, version};
-
-/// Properties beside the entity's own and the slots: type, version and token.
-const OWN_PROPERTIES: usize = 3;
 
 /// Series of values of type `T`, each in the row of an entity of type `E`.
 ///
@@ -77,17 +74,17 @@ const OWN_PROPERTIES: usize = 3;
 /// # }
 /// ```
 pub struct DataSeries<E, T> {
-    table: Table,
+    rows: SeriesRows,
     slots: usize,
     options: UpdateOptions,
     types: PhantomData<fn() -> (E, T)>,
 }
 
 impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
-    /// Series of so many slots.
+    /// Series of so many slots, in one row each, or in several where one has no room for them.
     ///
     /// # Errors
-    /// [`LimitExceeded`](ErrorKind::LimitExceeded) for no slots, or more than a row has room for;
+    /// [`LimitExceeded`](ErrorKind::LimitExceeded) for no slots, or more than one transaction writes;
     /// [`InvalidName`](ErrorKind::InvalidName) where a field of the entity is stored under the name
     /// of a slot.
     pub fn new(table: Table, slots: usize) -> Result<Self> {
@@ -98,24 +95,19 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
             let message = format!("the property {name} of {} is that of a slot; rename the field", E::SCHEMA.name);
             return Err(Error::invalid_name(message));
         }
-        let room = limits::ENTITY_PROPERTIES.saturating_sub(E::SCHEMA.properties.len() + OWN_PROPERTIES);
-        if slots > room {
-            return Err(Error::limit_exceeded(format!(
-                "the row of a {} has room for {room} slots, and not for {slots}; keep the series as a wide entity",
-                E::SCHEMA.name
-            )));
-        }
-        Ok(Self { table, slots, options: UpdateOptions::default(), types: PhantomData })
+        let rows = SeriesRows::new::<E>(table, slots)?;
+        Ok(Self { rows, slots, options: UpdateOptions::default(), types: PhantomData })
     }
 
-    /// Sets how often [`increment`](DataSeries::increment) tries again under contention.
+    /// Sets how often a write tries again under contention.
     #[must_use]
-    pub const fn with_options(mut self, options: UpdateOptions) -> Self {
+    pub fn with_options(mut self, options: UpdateOptions) -> Self {
+        self.rows = self.rows.with_options(&options);
         self.options = options;
         self
     }
 
-    /// Sets one value, whatever the slot holds. One storage transaction.
+    /// Sets one value, whatever the slot holds. One storage transaction; two in several rows.
     ///
     /// # Errors
     /// [`InvalidValue`](ErrorKind::InvalidValue) for a slot that the series does not have.
@@ -123,7 +115,7 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
         self.set_all(entity, [(slot, value)]).await
     }
 
-    /// Sets several values, whatever their slots hold. One storage transaction.
+    /// Sets several values, whatever their slots hold. One storage transaction; two in several rows.
     ///
     /// # Errors
     /// As [`DataSeries::set`].
@@ -132,12 +124,11 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
         for (slot, value) in values {
             self.put(&mut row, slot, value)?;
         }
-        // Repeating it gives the same row, so it needs no token.
-        self.write(Action::InsertOrMerge(row)).await
+        self.rows.merge(row, &self.options).await
     }
 
     /// Adds to one value, from zero where nothing was set, and returns the sum. Two storage
-    /// transactions when nobody else was faster.
+    /// transactions when nobody else was faster; three in several rows.
     ///
     /// # Errors
     /// [`Contention`](ErrorKind::Contention), [`InvalidValue`](ErrorKind::InvalidValue) for a sum that
@@ -146,19 +137,12 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
         let key = entity.entity_key()?;
         let mut attempts = self.options.begin();
         loop {
-            let read = self.table.get::<Series<E, T>>(key.clone()).await?;
+            let read = self.rows.get::<E, T>(key.clone()).await?;
             let before = read.as_ref().and_then(|series| series.values().get(slot).copied().flatten());
             let sum = before.unwrap_or(T::ZERO).checked_sum(by).ok_or_else(|| overflow(slot))?;
-            let action = if let Some(read) = &read {
-                let mut row = DynamicEntity::new(key.clone());
-                self.put(&mut row, slot, sum)?;
-                Action::Merge(marked(row), unchanged(read))
-            } else {
-                let mut row = entity.to_row()?;
-                self.put(&mut row, slot, sum)?;
-                Action::Insert(marked(row))
-            };
-            match self.write(action).await {
+            let mut row = if read.is_some() { DynamicEntity::new(key.clone()) } else { entity.to_row()? };
+            self.put(&mut row, slot, sum)?;
+            match self.rows.merge_unchanged(row, read.as_ref().map(Versioned::etag)).await {
                 Ok(_) => return Ok(sum),
                 Err(error) => {
                     let conflict = is_conflict(&error);
@@ -173,17 +157,18 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
     /// # Errors
     /// Those of reading.
     pub async fn get(&self, key: Key<E>) -> Result<Option<Versioned<Series<E, T>>>> {
-        let read = self.table.get::<Series<E, T>>(key.resolve()?).await?;
+        let read = self.rows.get(key.resolve()?).await?;
         Ok(read.map(|series| self.with_gaps(series)))
     }
 
     /// Reads the series of all entities that a query finds, such as the days of a month. One storage
-    /// transaction for each page of up to 1,000 rows.
+    /// transaction for each page of up to 1,000 rows; in several rows one more for each series.
     ///
     /// # Errors
-    /// Those of the query and of reading.
+    /// Those of the query and of reading; [`InvalidQuery`](ErrorKind::InvalidQuery) for a condition on
+    /// properties that stand in several rows.
     pub async fn all(&self, query: impl Into<Query<E>>) -> Result<Vec<Versioned<Series<E, T>>>> {
-        let all = self.table.all(query.into().project::<Series<E, T>>()).await?;
+        let all = self.rows.all(query.into()).await?;
         Ok(all.into_iter().map(|series| self.with_gaps(series)).collect())
     }
 
@@ -202,10 +187,6 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
         let value: Option<Value> = value.to_value()?;
         value.map_or(Ok(()), |value| row.set(&property_of(slot), value))
     }
-
-    async fn write(&self, action: Action) -> Result<ETag> {
-        version(Some(self.table.store().write(self.table.name(), Operation::new(action)?).await?))
-    }
 }
 
 fn is_conflict(error: &Error) -> bool {
@@ -219,12 +200,12 @@ fn overflow(slot: usize) -> Error {
 
 impl<E, T> Clone for DataSeries<E, T> {
     fn clone(&self) -> Self {
-        Self { table: self.table.clone(), slots: self.slots, options: self.options.clone(), types: PhantomData }
+        Self { rows: self.rows.clone(), slots: self.slots, options: self.options.clone(), types: PhantomData }
     }
 }
 
 impl<E, T> fmt::Debug for DataSeries<E, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DataSeries").field("table", &self.table).field("slots", &self.slots).finish_non_exhaustive()
+        f.debug_struct("DataSeries").field("rows", &self.rows).field("slots", &self.slots).finish_non_exhaustive()
     }
 }

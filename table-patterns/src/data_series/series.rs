@@ -114,5 +114,6 @@ pub(super) fn property_of(slot: usize) -> String {
 
 /// The number of the slot that a property holds.
 pub(super) fn slot_of(name: &str) -> Option<usize> {
-    name.strip_prefix(SLOT).filter(|digits| digits.len() == 3)?.parse().ok()
+    let is_written_so = |digits: &&str| digits.len() == 3 || (digits.len() > 3 && !digits.starts_with('0'));
+    name.strip_prefix(SLOT).filter(is_written_so)?.parse().ok()
 }

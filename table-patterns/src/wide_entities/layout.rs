@@ -3,7 +3,13 @@
 //! The invariant: the head says which names each part holds and which write it was last written by,
 //! so one property is found without reading the others, and a part of another write is noticed.
 
-use table_core::{DynamicEntity, EntityKey, Error, Properties, PropertyName, Result, RowKey, Value, limits, reserved};
+use std::marker::PhantomData;
+
+use table_core::store::Selection;
+use table_core::{
+    DynamicEntity, EntityKey, Error, FromRow, Properties, PropertyName, Result, RowKey, Value, Versioned, limits,
+    reserved,
+};
 use uuid::Uuid;
 
 /// What the head is marked as.
@@ -21,6 +27,8 @@ const FIRST_NAMES: PropertyName = PropertyName::checked("WideFirstNames");
 const MOST_ROWS: usize = limits::TRANSACTION_OPERATIONS;
 /// Properties of a part that are not the entity's: what it is, and its mark.
 const OWN_PROPERTIES: usize = 2;
+/// Properties of the largest wide entity, where its values are small.
+pub(crate) const MOST_PROPERTIES: usize = (MOST_ROWS - 1) * (limits::ENTITY_PROPERTIES - OWN_PROPERTIES);
 
 /// A fresh mark of one write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +120,34 @@ impl Head {
             properties.merge(part.properties);
         }
         Ok(Some(properties))
+    }
+}
+
+/// The head of a wide entity of type `E`, as a query finds it.
+#[derive(Debug)]
+pub(super) struct HeadOf<E>(PhantomData<fn() -> E>);
+
+impl<E: FromRow> FromRow for HeadOf<E> {
+    fn selection() -> Selection {
+        Selection::Only(Vec::new())
+    }
+
+    fn row_prefix() -> &'static str {
+        E::row_prefix()
+    }
+
+    fn label() -> &'static str {
+        E::label()
+    }
+
+    fn recognizes(row: &DynamicEntity) -> bool {
+        let mut whole = row.clone();
+        whole.properties.remove(reserved::ROW_KIND.as_str());
+        is_kind(row, HEAD_KIND) && E::recognizes(&whole)
+    }
+
+    fn from_row(row: DynamicEntity) -> Result<Versioned<Self>> {
+        DynamicEntity::from_row(row).map(|read| read.map(|_| Self(PhantomData)))
     }
 }
 

@@ -29,7 +29,7 @@
 //! # When not to use it
 //! - For one value over 64 KiB: that takes a blob.
 //! - For an entity that fits one row.
-//! - With queries on properties: a filter sees one part at a time, and typed queries skip these rows.
+//! - With queries on properties: a filter sees one part at a time. [`Wide::all`] takes conditions on keys alone.
 
 mod layout;
 mod rows;
@@ -37,9 +37,12 @@ mod rows;
 use std::fmt;
 use std::marker::PhantomData;
 
-use table_core::{Action, DynamicEntity, ETag, Error, ErrorKind, Key, Patch, Result, Table, Unindexed, Versioned};
+use table_core::{
+    Action, DynamicEntity, ETag, Error, ErrorKind, Key, Patch, Query, Result, Table, Unindexed, Versioned,
+};
 
 use crate::attempts::UpdateOptions;
+pub(crate) use layout::MOST_PROPERTIES;
 pub use rows::WideRows;
 
 /// Entities of type `E`, each over as many rows as it takes.
@@ -112,6 +115,15 @@ impl<E: Unindexed> Wide<E> {
     pub async fn get(&self, key: Key<E>) -> Result<Option<Versioned<E>>> {
         let Some(row) = self.rows.get(&key.resolve()?).await? else { return Ok(None) };
         read::<E>(row).map(Some)
+    }
+
+    /// Reads the entities whose keys a query names, such as `Survey::range("A").id_range(1..9)`, in the order of
+    /// their keys, up to eight at once. One storage transaction for each page of heads, and one for each entity.
+    ///
+    /// # Errors
+    /// [`InvalidQuery`](ErrorKind::InvalidQuery) for a condition on properties, and as [`Wide::get`].
+    pub async fn all(&self, query: impl Into<Query<E>>) -> Result<Vec<Versioned<E>>> {
+        self.rows.all(query.into()).await?.into_iter().map(read::<E>).collect()
     }
 
     /// Writes an entity over the version that was read, which must still be the current one. Two storage

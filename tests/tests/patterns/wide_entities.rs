@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use table_core::{
-    Action, DynamicEntity, Entity, EntityKey, ErrorKind, IfMatch, Operation, Properties, PropertyName, Result, Table,
-    Value,
+    Action, DynamicEntity, Entity, EntityKey, ErrorKind, IfMatch, Operation, Properties, PropertyName, Query, Result,
+    Table, Value, Versioned,
 };
 use table_patterns::UpdateOptions;
 use table_patterns::wide_entities::{Wide, WideRows};
@@ -112,6 +112,28 @@ async fn a_typed_entity_may_be_larger_than_a_row() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_range_of_entities_is_read_in_order() -> Result<()> {
+    for store in &stores() {
+        let table = store.table().await;
+        let surveys = Wide::<Survey>::new(table.clone());
+        for id in [12, 3, 123, 7] {
+            surveys.insert(&Survey { id, ..survey(1) }).await?;
+        }
+        wide(&table).insert(days(365, 1)).await?;
+        let ids = |found: Vec<Versioned<Survey>>| found.iter().map(|survey| survey.id).collect::<Vec<_>>();
+        assert_eq!(ids(surveys.all(Survey::range("A").id_range(4..100)).await?), [7, 12]);
+        assert_eq!(ids(surveys.all(Survey::range("A").query().top(3)).await?), [3, 7, 12]);
+        assert_eq!(surveys.all(Survey::range("A").id_range(12..13)).await?[0].scans, scans(1));
+        let remarked = Survey::range("A").query().filter(Survey::REMARK.eq("clear"));
+        let error = surveys.all(remarked).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidQuery);
+        assert!(error.message().contains("ask for keys alone"), "{error}");
+        assert_eq!(surveys.all(Query::all()).await.unwrap_err().kind(), ErrorKind::ScanRefused);
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_patch_writes_its_part_and_the_head() -> Result<()> {
     for store in &stores() {
         let (table, meter) = store.metered().await;
@@ -163,6 +185,9 @@ async fn each_operation_takes_the_storage_transactions_that_the_page_says() -> R
         let wide = wide(&table);
         costs.count("insert", wide.insert(days(365, 1))).await;
         costs.count("get", wide.get(&key())).await;
+        let surveys = Wide::<Survey>::new(table.clone());
+        surveys.insert(&survey(1)).await?;
+        costs.count("all of 1", surveys.all(Survey::range("A").id_range(1..9))).await;
         costs.count("patch", wide.patch(&key(), &day(1, 2), &IfMatch::Any)).await;
         let etag = wide.get(&key()).await?.unwrap().etag.unwrap();
         costs.count("replace", wide.replace(days(300, 2), &etag)).await;
