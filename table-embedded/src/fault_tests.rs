@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 
+use futures_util::FutureExt;
 use redb::StorageBackend;
 use table_core::store::{ReceiveOptions, Selection, SendOptions};
 use table_core::{
@@ -23,9 +25,9 @@ enum Fault {
     Sync,
 }
 
-/// A disk in memory: what is written, what is synced, and when it fails.
+/// A disk in memory: what is written, what is synced, and when it fails; and what a sync waits for.
 #[derive(Debug, Clone, Default)]
-struct Disk(Arc<Mutex<DiskState>>);
+struct Disk(Arc<Mutex<DiskState>>, Arc<Mutex<()>>);
 
 #[derive(Debug, Default)]
 struct DiskState {
@@ -36,6 +38,15 @@ struct DiskState {
     until: u64,
     /// Once struck, calls of its kind fail until this is turned off.
     broken: bool,
+    /// Syncs that were begun.
+    syncs: u64,
+}
+
+impl From<Vec<u8>> for Disk {
+    fn from(bytes: Vec<u8>) -> Self {
+        let state = DiskState { written: bytes.clone(), synced: bytes, ..DiskState::default() };
+        Self(Arc::new(Mutex::new(state)), Arc::default())
+    }
 }
 
 impl DiskState {
@@ -67,16 +78,12 @@ impl Disk {
 
     /// A disk with what a loss of power leaves: only what was synced.
     fn after_power_loss(&self) -> Self {
-        let state = self.0.lock().unwrap();
-        let bytes = state.synced.clone();
-        Self(Arc::new(Mutex::new(DiskState { written: bytes.clone(), synced: bytes, ..DiskState::default() })))
+        self.0.lock().unwrap().synced.clone().into()
     }
 
     /// A disk with what the end of the process leaves: all that was written.
     fn after_death(&self) -> Self {
-        let state = self.0.lock().unwrap();
-        let bytes = state.written.clone();
-        Self(Arc::new(Mutex::new(DiskState { written: bytes.clone(), synced: bytes, ..DiskState::default() })))
+        self.0.lock().unwrap().written.clone().into()
     }
 }
 
@@ -111,6 +118,8 @@ impl StorageBackend for Disk {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        self.0.lock().unwrap().syncs += 1;
+        drop(self.1.lock().unwrap());
         let mut state = self.0.lock().unwrap();
         state.strike(Fault::Sync)?;
         state.synced = state.written.clone();
@@ -285,6 +294,27 @@ async fn a_full_disk_refuses_writes_until_there_is_room() {
     let key = EntityKey::parse("p", "000a").unwrap();
     assert!(store.get(&table(), &key, &Selection::All).await.unwrap().is_some());
     store.transact(&table(), transaction(4)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_read_does_not_wait_for_a_write_that_waits_for_the_disk() {
+    let (disk, store) = prepared().await;
+    store.transact(&table(), transaction(0)).await.unwrap();
+    let (written, new) = (EntityKey::parse("p", "000a").unwrap(), EntityKey::parse("p", "001a").unwrap());
+    let table = table();
+    let look = |key| store.get(&table, key, &Selection::All).now_or_never().expect("it need not wait").unwrap();
+    let mut write = pin!(store.transact(&table, transaction(1)));
+    let slow = disk.1.lock().unwrap();
+    let before = disk.0.lock().unwrap().syncs;
+    assert!((&mut write).now_or_never().is_none());
+    while disk.0.lock().unwrap().syncs == before {
+        std::thread::yield_now();
+    }
+    assert!(look(&written).is_some());
+    assert!(look(&new).is_none(), "it is not committed yet");
+    drop(slow);
+    write.await.unwrap();
+    assert!(look(&new).is_some());
 }
 
 #[tokio::test]

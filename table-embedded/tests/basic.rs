@@ -8,7 +8,7 @@
     reason = "a test fails by panicking, its helpers too"
 )]
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use table_core::store::{ReceiveOptions, Selection, SendOptions};
@@ -170,6 +170,38 @@ async fn a_backup_is_a_snapshot_and_never_overwrites() {
     assert_eq!(restored.queue_length(&queue).await.unwrap(), 1);
     let report = restored.check(|_| ()).await.unwrap();
     assert_eq!((report.rows, report.messages, report.repaired), (50, 1, false));
+}
+
+#[tokio::test]
+async fn a_check_tells_how_far_it_is_and_finds_a_byte_that_was_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.redb");
+    let employees = name("Employees");
+    let store = EmbeddedStore::open(&path).unwrap();
+    store.create_table(&employees).await.unwrap();
+    let mut rows: Vec<DynamicEntity> = (0..15_000).map(|number| row("p", &format!("{number:06}"), number)).collect();
+    rows[7].set("Remark", "unmistakable").unwrap();
+    for chunk in rows.chunks(100) {
+        let operations = chunk.iter().map(|row| Operation::new(Action::Insert(row.clone())).unwrap()).collect();
+        store.transact(&employees, Transaction::new(operations).unwrap()).await.unwrap();
+    }
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let noted = told.clone();
+    let report = store.check(move |progress| noted.lock().unwrap().push(progress.rows)).await.unwrap();
+    assert_eq!((report.rows, report.repaired), (15_000, false));
+    assert_eq!(told.lock().unwrap().first(), Some(&10_000));
+    drop(store);
+
+    let mut bytes = std::fs::read(&path).unwrap();
+    let places: Vec<usize> =
+        bytes.windows(12).enumerate().filter(|(_, seen)| seen == b"unmistakable").map(|(at, _)| at).collect();
+    for place in places {
+        bytes[place] = b'U';
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let store = EmbeddedStore::open(&path).unwrap();
+    let error = store.check(|_| ()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
 }
 
 #[tokio::test]

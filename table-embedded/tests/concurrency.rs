@@ -1,11 +1,21 @@
 //! Readers beside a writer, and callers beside any runtime.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking, its helpers too"
+)]
+
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use table_core::store::Selection;
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+use table_core::keys::KeyRange;
+use table_core::store::{Selection, StoreQuery};
 use table_core::{Action, DynamicEntity, EntityKey, Operation, TableName, TableStore};
 use table_embedded::{Durability, EmbeddedOptions, EmbeddedStore};
 
@@ -61,4 +71,72 @@ fn maintenance_needs_no_timer_and_no_runtime() {
     let mut context = Context::from_waker(Waker::noop());
     let Poll::Ready(report) = check.as_mut().poll(&mut context) else { panic!("nothing to wait for") };
     assert_eq!(report.unwrap().rows, 0);
+}
+
+fn insert(number: usize) -> Operation {
+    let key = EntityKey::parse("p", &format!("{number:06}")).unwrap();
+    Operation::new(Action::Insert(DynamicEntity::new(key))).unwrap()
+}
+
+async fn rows(store: &EmbeddedStore, table: &TableName) -> usize {
+    store.query(table, &StoreQuery::new(KeyRange::ALL)).await.unwrap().entities.len()
+}
+
+/// A short read answers when it is first asked; a long one is done on a thread that may block, here the only one.
+#[test]
+fn a_long_scan_leaves_the_callers_thread_and_a_short_read_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = EmbeddedOptions::new().with_durability(Durability::Relaxed);
+    let store = options.open(folder.path().join("store.redb")).unwrap();
+    let table = TableName::new("Staff").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        store.create_table(&table).await.unwrap();
+        for result in join_all((0..1000).map(|number| store.write(&table, insert(number)))).await {
+            result.unwrap();
+        }
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let busy = tokio::task::spawn_blocking(move || released.recv());
+
+        let key = EntityKey::parse("p", "000007").unwrap();
+        assert!(store.get(&table, &key, &Selection::All).now_or_never().expect("at once").unwrap().is_some());
+        let short = StoreQuery { limit: Some(10), ..StoreQuery::new(KeyRange::ALL) };
+        assert_eq!(store.query(&table, &short).now_or_never().expect("at once").unwrap().entities.len(), 10);
+        let long = StoreQuery::new(KeyRange::ALL);
+        let mut long = pin!(store.query(&table, &long));
+        assert!((&mut long).now_or_never().is_none(), "a scan held the thread of its caller");
+        release.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        assert_eq!(long.await.unwrap().entities.len(), 1000);
+    });
+}
+
+#[tokio::test]
+async fn what_was_accepted_is_finished_when_the_store_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.redb");
+    let table = TableName::new("Staff").unwrap();
+    let store = EmbeddedStore::open(&path).unwrap();
+    store.create_table(&table).await.unwrap();
+    // Each is handed over, and nobody waits for its answer.
+    for number in 0..100 {
+        let handed_over = store.write(&table, insert(number)).now_or_never();
+        assert!(handed_over.is_none_or(|written| written.is_ok()));
+    }
+    drop(store);
+    let store = EmbeddedStore::open(&path).unwrap();
+    assert_eq!(rows(&store, &table).await, 100);
+}
+
+#[tokio::test]
+async fn more_writers_than_may_wait_are_all_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = EmbeddedOptions::new().with_queued_writes(2).with_durability(Durability::Relaxed);
+    let store = options.open(folder.path().join("store.redb")).unwrap();
+    let table = TableName::new("Staff").unwrap();
+    store.create_table(&table).await.unwrap();
+    for result in join_all((0..200).map(|number| store.write(&table, insert(number)))).await {
+        result.unwrap();
+    }
+    assert_eq!(rows(&store, &table).await, 200);
 }
