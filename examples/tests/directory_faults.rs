@@ -250,3 +250,24 @@ async fn whoever_dies_an_employee_works_in_one_department() {
 async fn whoever_dies_a_leaver_is_employed_or_in_the_archive() {
     dies(Act::Leave, &[(JO, "archive"), (224, "Sales")]).await;
 }
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_message_that_comes_again_does_not_move_who_has_moved_back() {
+    let plan = FaultPlan::quiet();
+    act(&World::new().await.faulty(&plan), Act::Move).await.expect("it works");
+    let mut again = 0;
+    for call in 1..=plan.calls() {
+        let world = World::new().await;
+        let plan = FaultPlan::new(FaultOptions::default().with_death(call, FaultMoment::Before));
+        drop(act(&world.faulty(&plan), Act::Move).await);
+        // The dead one's lease lasts, so its message is still to come when the employee is back.
+        let directory = world.after(Duration::ZERO).await;
+        if directory.staff.get(Employee::key("Marketing", JO)).await.expect("a read").is_none() {
+            continue;
+        }
+        assert!(directory.relocate(JO, "Sales").await.expect("a move"), "back at once");
+        again += u32::from(plan.is_dead());
+        is_mended(&world, OLD, OLD, &format!("died at {call}")).await;
+    }
+    assert!(again > 0, "one death at least leaves a message whose work is done");
+}
