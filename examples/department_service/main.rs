@@ -1,6 +1,12 @@
 //! The employees of a company's departments behind a small HTTP API.
 //!
-//! `cargo run --example department_service -- --store embedded:company.redb --listen 127.0.0.1:8080`
+//! ```sh
+//! cargo run --example department_service -- --store embedded:service.redb --listen 127.0.0.1:8080
+//! curl localhost:8080/departments/Sales/employees -H 'Content-Type: application/json' \
+//!   -d '{"id": 223, "first_name": "Jo", "last_name": "Jones", "email": "jo@contoso.com", "age": 41}'
+//! curl localhost:8080/employees/223/move -H 'Content-Type: application/json' -H 'If-Match: *' -d '{"department": "Legal"}'
+//! curl localhost:8080/departments/Legal/employees?last_name=Jones
+//! ```
 //!
 //! | request | does |
 //! | --- | --- |
@@ -65,7 +71,7 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(options: Options) -> Result<(), Box<dyn std::error::Error>> {
-    let store = options.store.open()?;
+    let store = options.store.open().map_err(|error| format!("{}: {error}", options.store))?;
     let table = Table::new(store.tables.clone(), "Employees")?;
     let mover =
         Mover::builder(Arc::clone(&store.queues), "employee-indexes")?.keep_indexes::<Employee>(&table).build().await?;
@@ -73,7 +79,13 @@ async fn serve(options: Options) -> Result<(), Box<dyn std::error::Error>> {
     let employees = Indexed::<Employee>::kept_by(table, &mover)?.with_intents(patience)?;
     employees.create_if_missing().await?;
 
-    let listener = TcpListener::bind(options.listen).await?;
+    let listener = TcpListener::bind(options.listen).await;
+    let listener = listener.map_err(|error| {
+        format!(
+            "cannot listen on {}: {error}; choose another address with --listen, or port 0 for a free one",
+            options.listen
+        )
+    })?;
     println!("listening on http://{}", listener.local_addr()?);
     let workers = mover.start();
     axum::serve(listener, api::router(employees)).with_graceful_shutdown(interrupted()).await?;

@@ -290,6 +290,22 @@ fn a_signal_stops_it_in_order_and_the_data_is_there_after_a_restart() {
 }
 
 #[test]
+fn an_address_or_a_file_in_use_is_named() {
+    let (service, folder) = started();
+    let program = support::built().remove("department_service").expect("it is an example");
+    let says = |listen: &str, store: &str| {
+        let output = Command::new(&program).args(["--listen", listen, "--store", store]).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let said = says(&service.address, "memory");
+    assert!(said.contains(&service.address) && said.contains("--listen"), "{said}");
+    let file = format!("embedded:{}", folder.path().join("company.redb").display());
+    let said = says("127.0.0.1:0", &file);
+    assert!(said.contains(&file) && said.contains("another process"), "{said}");
+}
+
+#[test]
 fn an_unknown_store_is_refused_with_the_choices() {
     let program = support::built().remove("department_service").expect("it is an example");
     let output = Command::new(program).args(["--store", "cloud"]).output().expect("it starts");
