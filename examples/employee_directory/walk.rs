@@ -36,14 +36,14 @@ async fn by_key(directory: &Directory, report: &Report<'_>) -> Result<()> {
     let staff = &directory.staff;
     Report::heading("By key");
     let jo = staff.require(Employee::key("Sales", JO));
-    report.call(CostClass::Point, r#"Employee::key("Sales", 223)"#, jo, name).await?;
+    report.call(CostClass::Point, r#"require(key("Sales", 223))"#, jo, name).await?;
     let query = Employee::range("Sales").id_range(220..230);
     let class = query.explain()?.class();
     report.call(class, r#"range("Sales").id_range(220..230)"#, staff.all(query), counted("employees")).await?;
     let either = Employee::ID.eq(JO) | Employee::ID.eq(250);
     let query = Query::<Employee>::all().filter(Employee::DEPARTMENT.eq("Sales") & either);
     let class = query.explain()?.class();
-    report.call(class, "ID.eq(223) | ID.eq(250)", staff.all(query), counted("employees")).await?;
+    report.call(class, "filter(ID.eq(223) | ID.eq(250))", staff.all(query), counted("employees")).await?;
     Ok(())
 }
 
@@ -51,22 +51,23 @@ async fn by_index(directory: &Directory, report: &Report<'_>) -> Result<()> {
     let (employees, people) = (&directory.employees, &directory.people);
     Report::heading("By index, in a department");
     let copy = employees.require(Employee::by_email("Sales", EMAIL));
-    report.call(CostClass::Point, r#"by_email("Sales", "jones223@...")"#, copy, shown_copy).await?;
+    report.call(CostClass::Point, r#"get(by_email("Sales", "jones223@…"))"#, copy, shown_copy).await?;
     let whole = employees.full(Employee::by_email("Sales", EMAIL));
-    report.call(CostClass::Point, "the same, and the whole employee", whole, found(name)).await?;
+    report.call(CostClass::Point, r#"full(by_email("Sales", "jones223@…"))"#, whole, found(name)).await?;
     let query = Employee::by_last_name("Sales", "Hall");
     let class = query.explain()?.class();
-    report.call(class, r#"by_last_name("Sales", "Hall")"#, employees.all(query), counted("employees")).await?;
+    report.call(class, r#"all(by_last_name("Sales", "Hall"))"#, employees.all(query), counted("employees")).await?;
     Report::heading("By index, in the whole company");
-    for (reads, call) in
-        [(Reads::Fast, r#"Person::by_email("jones223@...")"#), (Reads::Verified, "the same, checked with the person")]
-    {
+    for (reads, call) in [
+        (Reads::Fast, r#"find(by_email("jones223@…"), Fast)"#),
+        (Reads::Verified, r#"find(by_email("jones223@…"), Verified)"#),
+    ] {
         let person = people.find(Person::by_email(EMAIL), reads);
         report.call(CostClass::Point, call, person, found(number)).await?;
     }
     let person = people.full(Person::by_email(EMAIL));
     let place = |person: &Versioned<Person>| format!("employee {} of {}", person.id, person.department);
-    report.call(CostClass::Point, "the same, and the whole person", person, found(place)).await?;
+    report.call(CostClass::Point, r#"full(by_email("jones223@…"))"#, person, found(place)).await?;
     Ok(())
 }
 
@@ -85,10 +86,10 @@ async fn related(directory: &Directory, report: &Report<'_>) -> Result<()> {
         let shown = |family: &Family<_, _>| format!("{}, {} reviews", name(&family.head), family.parts.len());
         family.as_ref().map_or_else(nobody, shown)
     };
-    report.call(CostClass::Range, "an employee with its reviews", family, shown).await?;
+    report.call(CostClass::Range, "families.get(key)", family, shown).await?;
     let query = Review::range("Sales").id(JO).year_range(2013..);
     let class = query.explain()?.class();
-    report.call(class, "its reviews since 2013", directory.staff.all(query), counted("reviews")).await?;
+    report.call(class, "Review::range(…).year_range(2013..)", directory.staff.all(query), counted("reviews")).await?;
     let claims = directory.claims(JO)?;
     let latest = |claims: &Vec<Versioned<Claim>>| {
         let day = claims.first().map(|claim| claim.at.to_string()).unwrap_or_default();
@@ -105,12 +106,12 @@ async fn related(directory: &Directory, report: &Report<'_>) -> Result<()> {
         let (hours, sum) = values.fold((0, 0), |(hours, sum), value| (hours + 1, sum + value));
         format!("{sum} messages in {hours} hours")
     };
-    report.call(CostClass::Point, "its messages of a day, by the hour", day, found(sum)).await?;
+    report.call(CostClass::Point, "messages.get(key(223, 20140731))", day, found(sum)).await?;
     let photo = directory.photo(JO);
     let bytes = |photo: &Versioned<Photo>| format!("{} bytes, from a blob", photo.picture.len());
-    report.call(CostClass::Point, "its photo", photo, found(bytes)).await?;
+    report.call(CostClass::Point, "photo(223)", photo, found(bytes)).await?;
     let sales = directory.staff.require(Department::key("Sales"));
-    report.call(CostClass::Point, r#"Department::key("Sales")"#, sales, managed).await?;
+    report.call(CostClass::Point, r#"require(Department::key("Sales"))"#, sales, managed).await?;
     Ok(())
 }
 
@@ -121,15 +122,15 @@ async fn changes(directory: &Directory, report: &Report<'_>) -> Result<()> {
     report.call(write, "patch(key).age(30)", directory.staff.patch(patch), |_| "one property".into()).await?;
     let today = Messages { employee: JO, day: DAY };
     let sent = directory.messages.increment(&today, 17, 1);
-    report.call(write, "one more message at 17:00", sent, |sum| format!("{sum} now")).await?;
+    report.call(write, "messages.increment(&day, 17, 1)", sent, |sum| format!("{sum} now")).await?;
     let renamed = directory.departments.update(Employee::key("Sales", JO), |jo| {
         jo.last_name = if jo.last_name == "Jones" { "Johnson".into() } else { "Jones".into() };
     });
-    report.call(write, "a new last name, in four rows", renamed, name).await?;
+    report.call(write, "update(key, |jo| jo.last_name = …)", renamed, name).await?;
     let sales = directory.staff.require(Department::key("Sales"));
-    report.call(CostClass::Point, "the department, which has a copy", sales, managed).await?;
+    report.call(CostClass::Point, r#"require(Department::key("Sales"))"#, sales, managed).await?;
     let photo = directory.keep_photo(JO, picture(JO));
-    report.call(write, "the same photo once more", photo, |()| "the blob stays".into()).await?;
+    report.call(write, "keep_photo(223, the same)", photo, |()| "the blob stays".into()).await?;
     Ok(())
 }
 
@@ -139,16 +140,16 @@ async fn moves(directory: &Directory, report: &Report<'_>) -> Result<()> {
     Report::heading("Across departments, by way of a queue");
     let new = employee("Sales", TEMP);
     let hired = directory.hire(std::slice::from_ref(&new), &|| ());
-    report.call(by_queue, "hire an employee", hired, |()| format!("{} {}", new.first_name, new.last_name)).await?;
+    report.call(by_queue, "hire(&[employee])", hired, |()| format!("{} {}", new.first_name, new.last_name)).await?;
     let moved = directory.relocate(TEMP, "Marketing");
-    report.call(by_queue, "move it to Marketing", moved, |done| done_or_not(*done, "it works there")).await?;
+    report.call(by_queue, r#"relocate(999, "Marketing")"#, moved, |done| done_or_not(*done, "it works there")).await?;
     let place = directory.people.get(Person::key(TEMP));
     let found_at = found(|person: &Versioned<Person>| format!("works in {}", person.department));
-    report.call(CostClass::Point, "Person::key(999)", place, found_at).await?;
+    report.call(CostClass::Point, "people.get(key(999))", place, found_at).await?;
     let left = directory.let_go(TEMP);
-    report.call(by_queue, "let it go", left, |done| done_or_not(*done, "it is in the archive")).await?;
+    report.call(by_queue, "let_go(999)", left, |done| done_or_not(*done, "it is in the archive")).await?;
     let archived = directory.archive.all(Leaver::range("Marketing").id(TEMP));
-    report.call(CostClass::Range, r#"Leaver::range("Marketing").id(999)"#, archived, counted("in the archive")).await?;
+    report.call(CostClass::Range, r#"archive.all(range("Marketing"))"#, archived, counted("in the archive")).await?;
     Ok(())
 }
 
@@ -160,13 +161,13 @@ async fn dear(directory: &Directory, report: &Report<'_>) -> Result<()> {
     report.call(class, r#"range("Sales").filter(AGE.ge(60))"#, staff.all(query), counted("of 40 employees")).await?;
     let query = Query::<Staff>::partition(&PartitionKey::new("Marketing")?).allow_scan();
     let class = query.explain()?.class();
-    report.call(class, "all of Marketing, by type", staff.all(query), |all| by_type(all)).await?;
+    report.call(class, r#"Query::<Staff>::partition("Marketing")"#, staff.all(query), |all| by_type(all)).await?;
     let query = Query::<Employee>::all().filter(Employee::AGE.ge(60));
     if let Err(refused) = staff.all(query.clone()).await {
-        Report::line("refused", "AGE.ge(60), anywhere", &refused.kind().to_string());
+        Report::line("refused", "Query::all().filter(AGE.ge(60))", &refused.kind().to_string());
     }
     let class = query.explain()?.class();
-    report.call(class, "the same with allow_scan()", staff.all(query.allow_scan()), counted("employees")).await?;
+    report.call(class, "….allow_scan()", staff.all(query.allow_scan()), counted("employees")).await?;
     Ok(())
 }
 
