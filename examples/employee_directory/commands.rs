@@ -204,7 +204,11 @@ async fn let_go(directory: &Directory, id: u32) -> Result<()> {
 
 async fn archived(directory: &Directory) -> Result<()> {
     // The archive is small, and is looked at seldom.
-    for leaver in directory.archive.all(Query::<Leaver>::all().allow_scan()).await? {
+    let leavers = directory.archive.all(Query::<Leaver>::all().allow_scan()).await?;
+    if leavers.is_empty() {
+        println!("nobody is in the archive");
+    }
+    for leaver in leavers {
         let (day, reviews) = (leaver.left.to_string(), number_of(leaver.luggage.reviews.len(), "review"));
         println!("{}  left {}, {reviews}", leaver.luggage.employee.line(), day.get(..10).unwrap_or_default());
     }

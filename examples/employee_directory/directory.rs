@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream;
 use table_core::layer::Meter;
-use table_core::{Error, ErrorKind, LoadOptions, QueueStore, Result, Table, TableStore, Versioned};
+use table_core::{Entity, Error, ErrorKind, LoadOptions, QueueStore, Result, Table, TableStore, Versioned};
 use table_examples::OpenStore;
 use table_patterns::eventually_consistent_transactions::{Archive, Mover, Outgoing};
 use table_patterns::{BlobTable, Compound, DataSeries, Denormalized, Indexed, Large, LogTail};
@@ -113,6 +113,11 @@ impl Directory {
     /// Hires employees of one department, which may be new: at most [`MOST_HIRED`], all or none. Calls back for each.
     pub(crate) async fn hire(&self, employees: &[Employee], hired: &(dyn Fn() + Sync)) -> Result<()> {
         let Some(first) = employees.first() else { return Ok(()) };
+        // What does not fit a key is refused before anything is written.
+        for employee in employees {
+            employee.entity_key()?;
+            employee.index_keys()?;
+        }
         let people = employees.iter().map(|employee| employee.id).collect();
         let item = Hire { department: first.department.clone(), people };
         let receipt = self.moves.send_later(&Outgoing::of(&item)?, HIDDEN).await?;

@@ -187,6 +187,17 @@ fn bad_input_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn a_name_that_fits_no_key_is_refused_and_its_number_stays_free() {
+    let tool = Tool::new();
+    let long = "x".repeat(2_000);
+    assert!(tool.refuses(&format!("add {long} 7 Jo Jones jo@contoso.com 41")).contains("key"));
+    assert!(tool.refuses(&format!("add Sales 7 Jo {long} jo@contoso.com 41")).contains("key"));
+    tool.says("add R&D/EU 7 Jo Jones jo@contoso.com 41");
+    assert_eq!(tool.says("find --department R&D/EU").lines().count(), 1);
+    assert_eq!(tool.says("archive"), "nobody is in the archive\n");
+}
+
+#[test]
 fn a_file_that_cannot_be_used_is_refused_with_its_name() {
     let tool = Tool::new();
     let refuses = |path: &Path| {
