@@ -116,7 +116,7 @@ pub(crate) async fn run(directory: &Directory, command: Command) -> Result<()> {
 async fn add(directory: &Directory, new: NewEmployee) -> Result<()> {
     let NewEmployee { department, id, first_name, last_name, email, age } = new;
     let email = address(&email)?;
-    let employee = Employee { department, id, first_name, last_name, age, email };
+    let employee = Employee { department, id, first_name, last_name, age, email, posting: String::new() };
     for (name, text) in
         [("department", &employee.department), ("first name", &employee.first_name), ("last name", &employee.last_name)]
     {
@@ -218,7 +218,7 @@ async fn archived(directory: &Directory) -> Result<()> {
 async fn reviews(directory: &Directory, id: u32) -> Result<()> {
     let department = directory.person(id).await?.department.clone();
     let Some(family) = directory.families.get(Employee::key(&department, id)).await? else {
-        return Err(Error::not_found(format!("employee {id} is just moving; try again")));
+        return Err(Error::not_found(format!("employee {id} is just moving; try again in half a minute")));
     };
     println!("{}", family.head.line());
     for review in &family.parts {

@@ -38,7 +38,8 @@ pub(crate) struct Directory {
     /// Messages by the hour.
     pub(crate) messages: DataSeries<Messages, i32>,
     claims: Table,
-    desk: Desk,
+    /// The steps of what spans partitions.
+    pub(crate) desk: Desk,
     /// Keeps indexes, blobs and the archive.
     keeper: Mover,
     /// Hires, moves and lets go.
@@ -140,23 +141,32 @@ impl Directory {
         found.ok_or_else(|| Error::not_found(format!("there is no employee {id}; `find --department` lists them")))
     }
 
+    /// Somebody, wherever they work.
+    pub(crate) async fn employee(&self, id: u32) -> Result<Versioned<Employee>> {
+        let person = self.person(id).await?;
+        let found = self.employees.get(Employee::key(&person.department, id)).await?;
+        found.ok_or_else(|| {
+            Error::not_found(format!("employee {id} is being added or moved; try again in half a minute"))
+        })
+    }
+
     /// Moves somebody to another department, with their reviews; says whether it is done already.
     pub(crate) async fn relocate(&self, id: u32, to: &str) -> Result<bool> {
-        let from = self.person(id).await?.department.clone();
+        let Employee { department: from, posting, .. } = self.employee(id).await?.into_value();
         if from == to {
             return Err(Error::invalid_value(format!("employee {id} works in {to} already")));
         }
         self.desk.department(to).await?;
-        self.moves.send(&Move { id, from, to: to.to_owned() }).await?;
+        self.moves.send(&Move { id, from, to: to.to_owned(), posting }).await?;
         self.run_due().await?;
         Ok(self.staff.get(Employee::key(to, id)).await?.is_some())
     }
 
     /// Lets somebody go, to the archive; says whether it is done already.
     pub(crate) async fn let_go(&self, id: u32) -> Result<bool> {
-        let person = self.person(id).await?.into_value();
-        let Person { department, hired, .. } = person;
-        self.moves.send(&Leave { id, department, hired }).await?;
+        let hired = self.person(id).await?.hired.clone();
+        let Employee { department, posting, .. } = self.employee(id).await?.into_value();
+        self.moves.send(&Leave { id, department, hired, posting }).await?;
         self.run_due().await?;
         Ok(self.people.get(Person::key(id)).await?.is_none())
     }

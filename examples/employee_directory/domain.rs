@@ -33,11 +33,14 @@ pub(crate) struct Employee {
     pub(crate) last_name: String,
     pub(crate) age: i32,
     pub(crate) email: String,
+    /// The message that brought them to this department. Whoever is to move or to leave is named with it, so that a
+    /// message which comes late does not take away who has come back.
+    pub(crate) posting: String,
 }
 
 impl Employee {
     pub(crate) fn line(&self) -> String {
-        let Self { department, id, first_name, last_name, age, email } = self;
+        let Self { department, id, first_name, last_name, age, email, .. } = self;
         format!("{department} {id:06}  {first_name} {last_name}, {age}, {email}")
     }
 }

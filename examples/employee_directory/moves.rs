@@ -10,9 +10,11 @@
 //! | [`Move`] | out of the old department, into its transfer row; the person's department; into the new department |
 //! | [`Leave`] | out of the department, as a [`Leaver`], which the mover takes to the archive; the photo; the person |
 //!
-//! In between an employee who moves is in neither department, and never in both. Transfer rows go in a day.
+//! In between an employee who moves is in neither department, and never in both. A message names whom it means with the
+//! message that brought them there, so that one which comes late leaves alone who has come back. Transfer rows go in a day;
+//! who hires and stands still for longer than a quarter of that gives up.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
@@ -42,6 +44,7 @@ pub(crate) struct Move {
     pub(crate) id: u32,
     pub(crate) from: String,
     pub(crate) to: String,
+    pub(crate) posting: String,
 }
 
 /// An employee is to leave the company.
@@ -50,6 +53,7 @@ pub(crate) struct Leave {
     pub(crate) id: u32,
     pub(crate) department: String,
     pub(crate) hired: String,
+    pub(crate) posting: String,
 }
 
 /// The transfer rows of a message are to go.
@@ -57,12 +61,14 @@ pub(crate) struct Leave {
 struct Forget {
     departments: Vec<String>,
     person: Option<u32>,
+    /// Whom the message was to hire.
+    hires: Vec<u32>,
 }
 
 impl Hire {
     /// What is left to do once everybody is hired, or can no longer be.
     pub(crate) fn done(self) -> Result<Outgoing> {
-        Outgoing::of(&Forget { departments: vec![self.department], person: None })
+        Outgoing::of(&Forget { departments: vec![self.department], person: None, hires: self.people })
     }
 }
 
@@ -80,6 +86,13 @@ impl WorkItem for Leave {
 
 impl WorkItem for Forget {
     const KIND: &'static str = "forget";
+}
+
+/// An employee, for as long as it is where a message has brought it.
+struct Posted<'a> {
+    department: &'a str,
+    id: u32,
+    posting: &'a str,
 }
 
 /// How somebody goes out of a department.
@@ -126,6 +139,7 @@ impl Desk {
 
     /// Hires employees of one department on behalf of a message, and calls back for each.
     pub(crate) async fn hire(&self, message: &str, employees: &[Employee], hired: &(dyn Fn() + Sync)) -> Result<()> {
+        let began = Instant::now();
         let Some(first) = employees.first() else { return Ok(()) };
         let persons = employees.iter().map(|employee| Person {
             id: employee.id,
@@ -144,7 +158,9 @@ impl Desk {
             .collect()
             .await;
         inserted.into_iter().collect::<Result<()>>()?;
-        if self.take_in(&first.department, message, employees, &[]).await? {
+        let posted: Vec<Employee> =
+            employees.iter().map(|employee| Employee { posting: message.to_owned(), ..employee.clone() }).collect();
+        if began.elapsed() < GRACE / 4 && self.take_in(&first.department, message, &posted, &[]).await? {
             return Ok(());
         }
         Err(Error::new(ErrorKind::Contention, "hiring took so long that it was given up; try again"))
@@ -168,8 +184,17 @@ impl Desk {
         Ok(false)
     }
 
-    /// Deletes the transfer rows of a message.
+    /// Deletes the transfer rows of a message. Whoever hired so slowly that it was given up, and died before it could
+    /// take back what it had begun, has left persons behind.
     async fn forget(&self, item: &Forget, message: &str) -> Result<()> {
+        for name in &item.departments {
+            let mark = self.staff.get(Transfer::key(name, message)).await?;
+            if mark.is_some_and(|mark| mark.given_up) {
+                for id in &item.hires {
+                    self.remove_person(*id, message).await?;
+                }
+            }
+        }
         let people = item.person.iter().map(|id| (self.people.table(), place_of(*id)));
         let staff = item.departments.iter().map(|name| (&self.staff, name.clone()));
         for (table, place) in people.chain(staff) {
@@ -187,8 +212,9 @@ impl Desk {
     }
 
     async fn settle_move(&self, item: Move, delivery: &Delivery) -> Result<Next> {
-        let (message, Move { id, from, to }) = (delivery.id(), item);
-        let Some(out) = delivery.step("take out", self.take_out(&from, id, message, &Exit::Moves)).await? else {
+        let (message, Move { id, from, to, posting }) = (delivery.id(), item);
+        let who = Posted { department: &from, id, posting: &posting };
+        let Some(out) = delivery.step("take out", self.take_out(&who, message, &Exit::Moves)).await? else {
             return Ok(Next::Done);
         };
         let Some(Luggage { mut employee, mut reviews }) = out.luggage else {
@@ -196,24 +222,25 @@ impl Desk {
         };
         delivery.step("note where they work", self.note(id, &to, message)).await?;
         employee.department.clone_from(&to);
+        message.clone_into(&mut employee.posting);
         for review in &mut reviews {
             review.department.clone_from(&to);
         }
         delivery.step("take in", self.take_in(&to, message, &[employee], &reviews)).await?;
-        later(&Forget { departments: vec![from, to], person: Some(id) })
+        later(&Forget { departments: vec![from, to], person: Some(id), hires: Vec::new() })
     }
 
     async fn settle_leave(&self, item: Leave, delivery: &Delivery) -> Result<Next> {
-        let (message, Leave { id, department, hired }) = (delivery.id(), item);
-        let exit = Exit::Leaves(&hired);
-        if delivery.step("take out", self.take_out(&department, id, message, &exit)).await?.is_none() {
+        let (message, Leave { id, department, hired, posting }) = (delivery.id(), item);
+        let (who, exit) = (Posted { department: &department, id, posting: &posting }, Exit::Leaves(&hired));
+        if delivery.step("take out", self.take_out(&who, message, &exit)).await?.is_none() {
             return Ok(Next::Done);
         }
         let leaver = Leaver::key(&department, id, &hired);
         delivery.step("archive", self.archivist.archive(&self.staff, leaver)).await?;
         delivery.step("delete the photo", self.photos.delete_by_key(Photo::key(id, &hired))).await?;
         delivery.step("delete the person", self.remove_person(id, &hired)).await?;
-        later(&Forget { departments: vec![department], person: None })
+        later(&Forget { departments: vec![department], person: None, hires: Vec::new() })
     }
 
     /// Takes employees into a department, with their reviews; says whether it was this call that did it, and not
@@ -241,7 +268,8 @@ impl Desk {
     }
 
     /// Takes an employee out of a department; `None` where it is not there, and this message has not taken it out.
-    async fn take_out(&self, name: &str, id: u32, message: &str, exit: &Exit<'_>) -> Result<Option<Transfer>> {
+    async fn take_out(&self, who: &Posted<'_>, message: &str, exit: &Exit<'_>) -> Result<Option<Transfer>> {
+        let Posted { department: name, id, posting } = *who;
         for _ in 0..MOST_ATTEMPTS {
             let family = self.families.get(Employee::key(name, id)).await?;
             let mut department = self.department(name).await?;
@@ -249,7 +277,7 @@ impl Desk {
             if let Some(done) = self.staff.get(Transfer::key(name, message)).await? {
                 return Ok(Some(done.into_value()));
             }
-            let Some(family) = family else { return Ok(None) };
+            let Some(family) = family.filter(|family| family.head.posting == posting) else { return Ok(None) };
             department.count(-1);
             if department.manager == Some(id) {
                 department.manager = None;

@@ -61,7 +61,7 @@ pub(crate) fn employee(department: &str, id: u32) -> Employee {
     let (first_name, last_name) = (pick(&FIRST_NAMES), pick(&LAST_NAMES));
     let email = format!("{}{id}@contoso.com", last_name.to_lowercase());
     let age = i32::try_from(id * 7 % 45).unwrap_or_default() + 20;
-    Employee { department: department.to_owned(), id, first_name, last_name, age, email }
+    Employee { department: department.to_owned(), id, first_name, last_name, age, email, posting: String::new() }
 }
 
 /// A picture of 256 by 256 grey points, in the simplest of formats: more than a property takes.

@@ -20,7 +20,7 @@ use table_examples::OpenStore;
 use table_patterns::inter_partition_secondary_index::Reads;
 
 use directory::Directory;
-use domain::{Department, Employee, Leaver, Person, Review};
+use domain::{Department, Employee, Leaver, Person, Review, Transfer};
 
 const MOMENTS: [FaultMoment; 3] = [FaultMoment::Before, FaultMoment::RequestLost, FaultMoment::After];
 const JO: u32 = 223;
@@ -53,8 +53,7 @@ impl World {
             directory.add_department(name).await.expect("a department");
         }
         directory.hire(&[employee(JO), employee(224)], &|| ()).await.expect("they are hired");
-        let review = Review { department: "Sales".into(), id: JO, year: 2014, rating: 5 };
-        directory.families.add(&review).await.expect("a review");
+        review(&directory).await;
         directory.appoint(JO).await.expect("a manager");
         directory.keep_photo(JO, Bytes::from_static(b"smile")).await.expect("a photo");
         world
@@ -84,7 +83,14 @@ fn employee(id: u32) -> Employee {
         last_name: "Jones".into(),
         age: 41,
         email: format!("jo{id}@contoso.com"),
+        posting: String::new(),
     }
+}
+
+/// The only review there is.
+async fn review(directory: &Directory) {
+    let review = Review { department: "Sales".into(), id: JO, year: 2014, rating: 5 };
+    directory.families.add(&review).await.expect("a review");
 }
 
 async fn act(store: &OpenStore, act: Act) -> Result<()> {
@@ -270,4 +276,50 @@ async fn a_message_that_comes_again_does_not_move_who_has_moved_back() {
         is_mended(&world, OLD, OLD, &format!("died at {call}")).await;
     }
     assert!(again > 0, "one death at least leaves a message whose work is done");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_message_that_comes_late_does_not_let_go_who_was_hired_anew() {
+    let plan = FaultPlan::quiet();
+    act(&World::new().await.faulty(&plan), Act::Leave).await.expect("it works");
+    let mut late = 0;
+    for call in 1..=plan.calls() {
+        let world = World::new().await;
+        let plan = FaultPlan::new(FaultOptions::default().with_death(call, FaultMoment::After));
+        drop(act(&world.faulty(&plan), Act::Leave).await);
+        let directory = world.after(Duration::ZERO).await;
+        if directory.staff.get(Employee::key("Sales", JO)).await.expect("a read").is_none() {
+            continue;
+        }
+        assert!(directory.let_go(JO).await.expect("a second message"), "gone at once");
+        directory.hire(&[employee(JO)], &|| ()).await.expect("number and address are free");
+        review(&directory).await;
+        let queue = QueueName::new("directory-moves").expect("a name");
+        late += u32::from(world.memory.queue_length(&queue).await.expect("a length") > 3);
+        let both: Places<'_> = &[(JO, "Sales"), (JO, "archive"), (224, "Sales")];
+        is_mended(&world, both, both, &format!("died at {call}")).await;
+    }
+    assert!(late > 0, "one death at least leaves a message that is still to come");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn who_hires_so_slowly_that_it_was_given_up_leaves_no_trace() {
+    let plan = FaultPlan::quiet();
+    Directory::open(&World::new().await.faulty(&plan)).await.expect("it opens");
+    let world = World::new().await;
+    // It sends its message and stands still.
+    let sent = FaultPlan::new(FaultOptions::default().with_death(plan.calls() + 1, FaultMoment::After));
+    act(&world.faulty(&sent), Act::Hire).await.expect_err("it stands still");
+    let directory = world.after(Duration::from_secs(600)).await;
+    let rows = directory.staff.all(Query::<Transfer>::all().allow_scan()).await.expect("rows");
+    let given_up = rows.iter().find(|mark| mark.given_up).expect("a worker has given it up");
+    // It wakes up, writes the person, is refused the employee, and dies.
+    directory.desk.hire(&given_up.message, &[employee(NEW)], &|| ()).await.expect_err("given up");
+    assert!(directory.person(NEW).await.is_ok(), "it has left a person");
+    let directory = world.after(Duration::from_secs(90_000)).await;
+    assert_eq!(state(&directory).await, OLD);
+    for _ in 0..3 {
+        world.after(Duration::from_secs(90_000)).await;
+    }
+    assert_clean(&world, &directory, "at last").await;
 }
