@@ -99,6 +99,8 @@ pub trait QueueStore: fmt::Debug + Send + Sync + 'static {
 }
 
 /// How long a message lives if nobody deletes it.
+///
+/// See [`QueueStore`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeToLive {
     /// For this long.
@@ -108,6 +110,8 @@ pub enum TimeToLive {
 }
 
 /// How a message is sent.
+///
+/// See [`QueueStore`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SendOptions {
     /// How long the message stays hidden at first.
@@ -186,6 +190,8 @@ pub fn check_visibility(visibility: Duration) -> Result<()> {
 }
 
 /// How messages are received.
+///
+/// See [`QueueStore`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiveOptions {
     /// At most so many messages, and never more than 32.
@@ -245,6 +251,8 @@ pub fn check_count(count: usize) -> Result<()> {
 }
 
 /// The right to update or delete one delivery of a message.
+///
+/// See [`QueueStore`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct MessageReceipt {
     /// The message.
@@ -254,6 +262,8 @@ pub struct MessageReceipt {
 }
 
 /// A message that was received.
+///
+/// See [`QueueStore`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// The right to update or delete it.

@@ -8,6 +8,8 @@ use table_core::Result;
 use super::item::Outgoing;
 
 /// What happens to an item whose handler has run without an error.
+///
+/// [`Delivery`] shows a handler that answers with it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     /// It is done, and its message is deleted.

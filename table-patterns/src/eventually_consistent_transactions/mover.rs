@@ -23,6 +23,8 @@ type Handler = Box<dyn Fn(serde_json::Value, Delivery) -> HandlerFuture + Send +
 /// Sends work items to a queue and runs them until they are done.
 ///
 /// Clones share everything. Several movers, in one process or many, may work on one queue.
+///
+/// See the [module](crate::eventually_consistent_transactions) for an example.
 #[derive(Clone)]
 pub struct Mover {
     pub(super) shared: Arc<Shared>,
@@ -66,6 +68,8 @@ pub struct MoverProgress {
 }
 
 /// A mover in the making: its queue, its options and its handlers.
+///
+/// See the [module](crate::eventually_consistent_transactions) for an example.
 pub struct MoverBuilder {
     queues: Arc<dyn QueueStore>,
     queue: QueueName,
