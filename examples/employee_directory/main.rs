@@ -12,6 +12,7 @@
 mod commands;
 mod directory;
 mod domain;
+mod moves;
 mod report;
 mod seed;
 mod walk;
@@ -20,12 +21,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use table_core::{Error, ErrorKind, Query, Result};
-use table_examples::StoreChoice;
+use table_examples::{OpenStore, StoreChoice};
 
 use directory::Directory;
-use domain::Department;
+use domain::{Department, Messages};
 
-/// Employees, departments, reviews and expense claims, on any store.
+/// Departments and their employees, with reviews, expense claims and photos, on any store.
 ///
 /// Without a command it fills the store, unless it holds a company, and walks every access path.
 #[derive(Parser, Debug)]
@@ -45,7 +46,14 @@ async fn main() -> ExitCode {
         let message = "say where the directory is kept, as in `--store embedded:company.redb`";
         Options::command().error(clap::error::ErrorKind::MissingRequiredArgument, message).exit();
     }
-    match run(options).await {
+    let store = match options.store.open() {
+        Ok(store) => store,
+        Err(error) => {
+            eprintln!("employee_directory: {}: {}: {}", options.store, error.kind(), error.message());
+            return ExitCode::from(2);
+        }
+    };
+    match run(&store, options.command).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("employee_directory: {}: {}", error.kind(), error.message());
@@ -54,15 +62,19 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(options: Options) -> Result<()> {
-    let store = options.store.open()?;
-    let directory = Directory::open(&store).await?;
-    if let Some(command) = options.command {
+async fn run(store: &OpenStore, command: Option<commands::Command>) -> Result<()> {
+    let directory = Directory::open(store).await?;
+    if let Some(command) = command {
         return commands::run(&directory, command).await;
     }
     let somebody = Query::<Department>::all().allow_scan().top(1);
     if directory.staff.all(somebody).await?.is_empty() {
         seed::seed(&directory).await?;
+    } else if directory.messages.get(Messages::key(seed::JO, seed::DAY)).await?.is_none() {
+        // They are the last thing that is written.
+        return Err(Error::invalid_value(
+            "this store holds a company that the tour does not know, or a tour that was cut off while it was filled; give it a new file, or a command",
+        ));
     }
     walk::walk(&directory).await
 }
@@ -76,5 +88,6 @@ fn is_bad_input(error: &Error) -> bool {
             | ErrorKind::InvalidKey
             | ErrorKind::InvalidValue
             | ErrorKind::LimitExceeded
+            | ErrorKind::PermissionDenied
     )
 }

@@ -1,12 +1,16 @@
 //! Choosing a store by a word: the same program runs on each.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use object_store::ObjectStore;
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
 use table_azure::AzureAccount;
-use table_core::{MemoryStore, QueueStore, Result, TableStore};
+use table_core::{Error, ErrorKind, MemoryStore, QueueStore, Result, TableStore};
 use table_embedded::EmbeddedStore;
 use tempfile::TempDir;
 
@@ -39,8 +43,18 @@ pub struct OpenStore {
     pub tables: Arc<dyn TableStore>,
     /// Its queues.
     pub queues: Arc<dyn QueueStore>,
+    blobs: Blobs,
     /// A folder that goes when the last user of the store does.
     _temporary: Option<Arc<TempDir>>,
+}
+
+/// Where the blobs of a store are.
+#[derive(Debug, Clone)]
+enum Blobs {
+    Memory(Arc<InMemory>),
+    /// Beside this file.
+    Files(PathBuf),
+    Account(AzureAccount),
 }
 
 impl StoreChoice {
@@ -58,25 +72,65 @@ impl StoreChoice {
         match self {
             Self::Memory => {
                 let store = Arc::new(MemoryStore::new());
-                Ok(OpenStore { tables: store.clone(), queues: store, _temporary: None })
+                Ok(OpenStore::new(store.clone(), store, Arc::default()))
             }
-            Self::Azure(account) => {
-                Ok(OpenStore { tables: account.tables(), queues: account.queues(), _temporary: None })
-            }
-            Self::Embedded(Some(path)) => {
-                let store = Arc::new(EmbeddedStore::open(path)?);
-                Ok(OpenStore { tables: store.clone(), queues: store, _temporary: None })
-            }
+            Self::Azure(account) => Ok(OpenStore {
+                tables: account.tables(),
+                queues: account.queues(),
+                blobs: Blobs::Account(account.clone()),
+                _temporary: None,
+            }),
+            Self::Embedded(Some(path)) => OpenStore::file(path, None),
             Self::Embedded(None) => {
-                let folder = tempfile::tempdir().map_err(|error| {
-                    table_core::Error::new(table_core::ErrorKind::Unavailable, "cannot make a temporary folder")
-                        .with_source(error)
-                })?;
-                let store = Arc::new(EmbeddedStore::open(folder.path().join("store.redb"))?);
-                Ok(OpenStore { tables: store.clone(), queues: store, _temporary: Some(Arc::new(folder)) })
+                let folder = tempfile::tempdir().map_err(|error| cannot("make a temporary folder", error))?;
+                let path = folder.path().join("store.redb");
+                OpenStore::file(&path, Some(Arc::new(folder)))
             }
         }
     }
+}
+
+impl OpenStore {
+    /// A store of parts, with blobs in memory.
+    #[must_use]
+    pub fn new(tables: Arc<dyn TableStore>, queues: Arc<dyn QueueStore>, blobs: Arc<InMemory>) -> Self {
+        Self { tables, queues, blobs: Blobs::Memory(blobs), _temporary: None }
+    }
+
+    fn file(path: &Path, temporary: Option<Arc<TempDir>>) -> Result<Self> {
+        let store = Arc::new(EmbeddedStore::open(path)?);
+        let blobs = Blobs::Files(path.to_owned());
+        Ok(Self { tables: store.clone(), queues: store, blobs, _temporary: temporary })
+    }
+
+    /// The blobs of a name: a container of the account, or a folder beside the file, such as `company.redb.photos`.
+    ///
+    /// # Errors
+    /// Those of making the container or the folder.
+    pub async fn blobs(&self, name: &str) -> Result<Arc<dyn ObjectStore>> {
+        match &self.blobs {
+            Blobs::Memory(blobs) => Ok(blobs.clone()),
+            Blobs::Files(path) => {
+                let mut folder = path.clone().into_os_string();
+                folder.push(format!(".{name}"));
+                fs::create_dir_all(&folder)
+                    .map_err(|error| cannot("make a folder for blobs beside the store", error))?;
+                let files = LocalFileSystem::new_with_prefix(&folder);
+                let files = files.map_err(|error| cannot("open the folder for blobs beside the store", error))?;
+                // A row must not outlive its blob when the machine dies, so both reach the disk.
+                Ok(Arc::new(files.with_fsync(true)))
+            }
+            Blobs::Account(account) => {
+                let container = account.blobs(name);
+                container.create_if_missing().await?;
+                container.open()
+            }
+        }
+    }
+}
+
+fn cannot(what: &str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("cannot {what}: {error}")).with_source(error)
 }
 
 impl FromStr for StoreChoice {

@@ -19,9 +19,9 @@ fn the_same_program_walks_every_access_path_on_azure() {
         String::from_utf8(output.stdout).expect("text")
     };
     let printed = run(&[]);
-    for found in ["Jo ", "of 40 employees read", "messages in", "scan refused", "managed by Jo"] {
+    for found in ["Jo ", "4 of 40 employees", "messages in", "from a blob", "in the archive", "scan refused"] {
         assert!(printed.contains(found), "{found} is missing:\n{printed}");
     }
     let stats = run(&["stats"]);
-    assert!(stats.contains("Sales: 40 employees, 120 reviews, 1 department"), "{stats}");
+    assert!(stats.contains("Sales: 40 employees, 120 reviews"), "{stats}");
 }

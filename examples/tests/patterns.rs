@@ -55,3 +55,16 @@ fn every_file_is_an_example_with_an_expected_output() {
     assert_eq!(files, built, "an example needs its `[[example]]` in Cargo.toml");
     assert_eq!(files, names(&folder().join("expected"), "txt"));
 }
+
+#[test]
+fn every_pattern_has_an_example_and_stands_in_the_map() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../table-patterns/src/lib.rs");
+    let source = fs::read_to_string(source).expect("the crate is there");
+    let modules = source.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    let mut modules: Vec<String> = modules.map(str::to_owned).collect();
+    modules.sort();
+    assert_eq!(modules, names(&folder(), "rs"), "a pattern has an example of its name");
+    for module in modules {
+        assert!(source.contains(&format!("| [`{module}`] |")), "the map on the front page lacks {module}");
+    }
+}

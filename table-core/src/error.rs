@@ -16,6 +16,16 @@ use crate::keys::EntityKey;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, as a caller decides on it.
+///
+/// ```
+/// use table_core::{EntityKey, ErrorKind};
+///
+/// let error = EntityKey::parse("Sales", "a/b").unwrap_err();
+/// match error.kind() {
+///     ErrorKind::InvalidKey => assert!(!error.is_retryable()),
+///     other => panic!("{other}"),
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {

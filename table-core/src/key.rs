@@ -10,6 +10,23 @@ use crate::keys::EntityKey;
 ///
 /// The generated constructors make it, such as `Employee::key("Sales", 223)`. A field that does
 /// not fit its template makes a key that holds the error, and every use of the key returns it.
+///
+/// ```
+/// use table_core::{Entity, ErrorKind};
+///
+/// #[derive(Entity)]
+/// #[entity(partition = "{department}", row = "empid_{id:06}")]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+/// }
+///
+/// assert_eq!(Employee::key("Sales", 223).resolve()?.row.as_str(), "empid_000223");
+/// // Seven digits do not fit six: whoever uses the key is told.
+/// let too_wide = Employee::key("Sales", 1_000_000);
+/// assert_eq!(too_wide.resolve().unwrap_err().kind(), ErrorKind::InvalidKey);
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[must_use]
 pub struct Key<R> {
     table: Option<&'static str>,

@@ -12,6 +12,22 @@ use crate::timestamp::Timestamp;
 use crate::value::{Value, utf16_units};
 
 /// Which version of an entity a write is meant for. There is no default.
+///
+/// ```
+/// use table_core::{Action, DynamicEntity, EntityKey, IfMatch, MemoryStore, Operation, TableName, TableStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// let (store, table) = (MemoryStore::new(), TableName::new("Employees")?);
+/// store.create_table(&table).await?;
+/// let jo = DynamicEntity::new(EntityKey::parse("Sales", "empid_000223")?).with("Age", 41)?;
+/// let read = store.write(&table, Operation::new(Action::Insert(jo.clone()))?).await?.etag.expect("its version");
+/// store.write(&table, Operation::new(Action::Replace(jo.clone(), IfMatch::Any))?).await?;
+/// let late = Operation::new(Action::Replace(jo, IfMatch::Version(read)))?;
+/// assert!(store.write(&table, late).await.is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IfMatch {
     /// Whatever version is there; the entity must exist.

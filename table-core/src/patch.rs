@@ -51,6 +51,25 @@ fn outdated() -> Error {
 /// A type with `upgrade_from` reads rows of older versions through the old type, so a patch of such
 /// a row is refused: [`Table::patch`](crate::Table::patch) looks at the row's version first, which
 /// takes one more request.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use table_core::{Entity, MemoryStore, Table};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[entity(partition = "{department}", row = "empid_{id:06}")]
+/// # struct Employee { department: String, id: u32, name: String, age: i32 }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// # let table = Table::new(Arc::new(MemoryStore::new()), "Employees")?;
+/// # table.create().await?;
+/// # let employee = |id, age| Employee { department: "Sales".into(), id, name: "Jo".into(), age };
+/// table.insert(&employee(223, 41)).await?;
+/// table.patch(Employee::patch(Employee::key("Sales", 223)).age(42)).await?;
+/// let jo = table.require(Employee::key("Sales", 223)).await?;
+/// assert_eq!((jo.age, jo.name.as_str()), (42, "Jo"));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Patch<E> {
     target: PatchTarget<E>,
     properties: Result<Properties>,

@@ -22,6 +22,31 @@ use crate::versioned::Versioned;
 ///
 /// Reads take typed keys and queries, writes take typed entities; the store may be shared, boxed
 /// and wrapped in layers.
+///
+/// ```
+/// use std::sync::Arc;
+/// use table_core::{Entity, MemoryStore, Table};
+///
+/// #[derive(Entity, Clone, Debug, PartialEq)]
+/// #[entity(partition = "{department}", row = "empid_{id:06}")]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     age: i32,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// let employees = Table::new(Arc::new(MemoryStore::new()), "Employees")?;
+/// employees.create_if_missing().await?;
+/// employees.insert(&Employee { department: "Sales".into(), id: 223, age: 41 }).await?;
+///
+/// assert!(employees.get(Employee::key("Sales", 999)).await?.is_none());
+/// let jo = employees.require(Employee::key("Sales", 223)).await?;
+/// assert_eq!(employees.all(Employee::range("Sales")).await?, [jo]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Table {
     /// Called as `(*store).get(..)`: a shared store is a store too, and as such would box each

@@ -11,6 +11,14 @@ use crate::timestamp::Timestamp;
 ///
 /// Two values are equal when their types and contents are; a double equals itself bit by bit, so
 /// that NaN can be compared and found again.
+///
+/// ```
+/// use table_core::Value;
+///
+/// assert_eq!(Value::from(41), Value::Int32(41));
+/// assert_eq!(Value::from("Jo").as_str(), Some("Jo"));
+/// assert_ne!(Value::Int32(41), Value::Int64(41), "types count");
+/// ```
 #[derive(Debug, Clone)]
 pub enum Value {
     /// `Edm.Binary`, up to 64 KiB.

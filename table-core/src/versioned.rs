@@ -13,6 +13,31 @@ use crate::timestamp::Timestamp;
 ///
 /// It derefs to the value. Conditional writes take it; since it remembers the primary and index
 /// keys as read, a write knows which rows are stale after the caller edited the value.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use table_core::{Entity, ErrorKind, MemoryStore, Table};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[entity(partition = "{department}", row = "empid_{id:06}")]
+/// # struct Employee { department: String, id: u32, name: String, age: i32 }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// # let table = Table::new(Arc::new(MemoryStore::new()), "Employees")?;
+/// # table.create().await?;
+/// # let employee = |id, age| Employee { department: "Sales".into(), id, name: "Jo".into(), age };
+/// table.insert(&employee(223, 41)).await?;
+/// let mut mine = table.require(Employee::key("Sales", 223)).await?;
+/// let mut yours = mine.clone();
+/// mine.age += 1;
+/// table.replace(&mut mine).await?;
+///
+/// // It has the new version now, and the other is for a version that is gone.
+/// mine.age += 1;
+/// table.replace(&mut mine).await?;
+/// assert_eq!(table.replace(&mut yours).await.unwrap_err().kind(), ErrorKind::PreconditionFailed);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Versioned<T> {
     value: T,

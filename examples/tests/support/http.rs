@@ -23,7 +23,12 @@ impl Answer {
 
 /// Sends `GET /path` or the like, with more header lines and a body.
 pub(crate) fn send(address: &str, request: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-    let mut stream = TcpStream::connect(address).expect("the service listens");
+    try_send(address, request, headers, body).expect("the service answers")
+}
+
+/// The same, with nothing for an answer where the service goes away.
+pub(crate) fn try_send(address: &str, request: &str, headers: &[(&str, &str)], body: &str) -> Option<Answer> {
+    let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a timeout");
     let mut text = format!("{request} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
     for (name, value) in headers {
@@ -33,10 +38,10 @@ pub(crate) fn send(address: &str, request: &str, headers: &[(&str, &str)], body:
         text.push_str("Content-Type: application/json\r\n");
     }
     text.push_str(&["Content-Length: ", &body.len().to_string(), "\r\n\r\n", body].concat());
-    stream.write_all(text.as_bytes()).expect("the request is taken");
+    stream.write_all(text.as_bytes()).ok()?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("the answer is text");
-    parse(&answer)
+    stream.read_to_string(&mut answer).ok().filter(|length| *length > 0)?;
+    Some(parse(&answer))
 }
 
 fn parse(answer: &str) -> Answer {

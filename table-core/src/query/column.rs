@@ -75,6 +75,23 @@ impl Operand<String> for &str {
 /// A field that is stored as a property, such as `Employee::AGE`.
 ///
 /// For an `Option<T>` field the column is of type `T`; a row without the property matches no comparison.
+///
+/// ```
+/// use table_core::Entity;
+///
+/// #[derive(Entity)]
+/// #[entity(partition = "{department}", row = "empid_{id:06}")]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     age: i32,
+///     name: Option<String>,
+/// }
+///
+/// let query = Employee::range("Sales").query().filter(Employee::AGE.ge(40) & Employee::NAME.ne("Jo"));
+/// assert!(query.explain()?.to_string().contains("Age ge 40"));
+/// # Ok::<(), table_core::Error>(())
+/// ```
 pub struct Column<E, T> {
     name: PropertyName,
     types: PhantomData<fn() -> (E, T)>,

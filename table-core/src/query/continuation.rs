@@ -24,6 +24,34 @@ const MAX_TOKEN_BYTES: usize = 16 * 1024;
 ///
 /// It is not signed. Who can forge one can at most page through the query's own rows from another
 /// place.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use table_core::{Entity, ErrorKind, MemoryStore, Table};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[entity(partition = "{department}", row = "empid_{id:06}")]
+/// # struct Employee { department: String, id: u32, name: String, age: i32 }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// # let table = Table::new(Arc::new(MemoryStore::new()), "Employees")?;
+/// # table.create().await?;
+/// # let employee = |id, age| Employee { department: "Sales".into(), id, name: "Jo".into(), age };
+/// for id in 0..5 {
+///     table.insert(&employee(id, 40)).await?;
+/// }
+/// let query = Employee::range("Sales").query().page_size(3);
+/// let first = table.page(query.clone(), None).await?;
+/// let token = first.next.expect("there is more").to_token();
+///
+/// // Later, perhaps in another process.
+/// let second = table.page(query, Some(&token.parse()?)).await?;
+/// assert_eq!((second.items.len(), second.next), (2, None));
+/// // A query of another partition refuses it.
+/// let other = table.page(Employee::range("Legal"), Some(&token.parse()?)).await.unwrap_err();
+/// assert_eq!(other.kind(), ErrorKind::InvalidQuery);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Continuation {
     content: Content,

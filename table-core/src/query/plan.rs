@@ -20,6 +20,26 @@ use crate::value::Value;
 pub(super) const MAX_RANGES: usize = 128;
 
 /// What a query costs, in the words of the table design guide.
+///
+/// ```
+/// use table_core::query::CostClass;
+/// use table_core::{Entity, Query};
+///
+/// #[derive(Entity)]
+/// #[entity(partition = "{department}", row = "empid_{id:06}")]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+///     age: i32,
+/// }
+///
+/// let some = Employee::range("Sales").id_range(200..300);
+/// assert_eq!(some.explain()?.class(), CostClass::Range);
+/// let anywhere = Query::<Employee>::all().filter(Employee::AGE.ge(40));
+/// assert_eq!(anywhere.explain()?.class(), CostClass::TableScan);
+/// assert!(CostClass::Range < CostClass::TableScan);
+/// # Ok::<(), table_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum CostClass {

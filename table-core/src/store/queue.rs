@@ -15,6 +15,28 @@ use crate::timestamp::Timestamp;
 /// A store of queues: messages that are received, hidden for a while, and deleted when done.
 ///
 /// Order is not promised, and a message is delivered at least once.
+///
+/// ```
+/// use std::time::Duration;
+/// use bytes::Bytes;
+/// use table_core::store::{ReceiveOptions, SendOptions};
+/// use table_core::{MemoryStore, QueueName, QueueStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// let (store, queue) = (MemoryStore::new(), QueueName::new("reminders")?);
+/// store.create_queue(&queue).await?;
+/// store.send(&queue, Bytes::from_static(b"call Jo"), SendOptions::default()).await?;
+///
+/// // Hidden for a minute from everybody else.
+/// let minute = ReceiveOptions::default().with_visibility(Duration::from_secs(60));
+/// let messages = store.receive(&queue, minute).await?;
+/// assert_eq!((messages.len(), &*messages[0].body), (1, &b"call Jo"[..]));
+/// store.delete_message(&queue, &messages[0].receipt).await?;
+/// assert_eq!(store.queue_length(&queue).await?, 0);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait QueueStore: fmt::Debug + Send + Sync + 'static {
     /// Creates a queue; one that is there already is left as it is.
@@ -77,6 +99,8 @@ pub trait QueueStore: fmt::Debug + Send + Sync + 'static {
 }
 
 /// How long a message lives if nobody deletes it.
+///
+/// See [`QueueStore`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeToLive {
     /// For this long.
@@ -86,6 +110,8 @@ pub enum TimeToLive {
 }
 
 /// How a message is sent.
+///
+/// See [`QueueStore`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SendOptions {
     /// How long the message stays hidden at first.
@@ -164,6 +190,8 @@ pub fn check_visibility(visibility: Duration) -> Result<()> {
 }
 
 /// How messages are received.
+///
+/// See [`QueueStore`] for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiveOptions {
     /// At most so many messages, and never more than 32.
@@ -223,6 +251,8 @@ pub fn check_count(count: usize) -> Result<()> {
 }
 
 /// The right to update or delete one delivery of a message.
+///
+/// See [`QueueStore`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct MessageReceipt {
     /// The message.
@@ -232,6 +262,8 @@ pub struct MessageReceipt {
 }
 
 /// A message that was received.
+///
+/// See [`QueueStore`] for an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// The right to update or delete it.

@@ -17,6 +17,23 @@ use crate::query::Filter;
 ///
 /// Few methods, each one request to a service. Everything typed stands on
 /// [`Table`](crate::Table), a handle on one table of one store.
+///
+/// ```
+/// use table_core::store::Selection;
+/// use table_core::{Action, DynamicEntity, EntityKey, MemoryStore, Operation, TableName, TableStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// let (store, table) = (MemoryStore::new(), TableName::new("Employees")?);
+/// store.create_table(&table).await?;
+/// let key = EntityKey::parse("Sales", "empid_000223")?;
+/// let jo = DynamicEntity::new(key.clone()).with("Age", 41)?;
+/// store.write(&table, Operation::new(Action::Insert(jo))?).await?;
+/// let found = store.get(&table, &key, &Selection::All).await?;
+/// assert!(found.is_some_and(|jo| jo.get("Age").is_some()));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait TableStore: fmt::Debug + Send + Sync + 'static {
     /// What this store does.

@@ -20,6 +20,27 @@ impl Table {
 ///
 /// An entity that cannot be written is reported by [`commit`](TableTransaction::commit), with
 /// its position, and nothing is sent.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use table_core::{Entity, ErrorKind, MemoryStore, Table};
+/// # #[derive(Entity, Clone, Debug, PartialEq)]
+/// # #[entity(partition = "{department}", row = "empid_{id:06}")]
+/// # struct Employee { department: String, id: u32, name: String, age: i32 }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// # let table = Table::new(Arc::new(MemoryStore::new()), "Employees")?;
+/// # table.create().await?;
+/// # let employee = |id, age| Employee { department: "Sales".into(), id, name: "Jo".into(), age };
+/// table.transaction().insert(&employee(1, 40)).insert(&employee(2, 50)).commit().await?;
+///
+/// // The second is there already, so the first is not written either.
+/// let refused = table.transaction().insert(&employee(3, 60)).insert(&employee(2, 70)).commit().await.unwrap_err();
+/// assert_eq!((refused.kind(), refused.operation_index()), (ErrorKind::AlreadyExists, Some(1)));
+/// assert_eq!(table.count(Employee::range("Sales")).await?, 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "nothing is written before `commit`"]
 pub struct TableTransaction<'t> {

@@ -8,6 +8,8 @@ use table_core::Result;
 use super::item::Outgoing;
 
 /// What happens to an item whose handler has run without an error.
+///
+/// [`Delivery`] shows a handler that answers with it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     /// It is done, and its message is deleted.
@@ -19,6 +21,39 @@ pub enum Next {
 }
 
 /// One delivery of an item to its handler.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+/// use serde::{Deserialize, Serialize};
+/// use table_core::MemoryStore;
+/// use table_patterns::eventually_consistent_transactions::{Delivery, Mover, Next, WorkItem};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Greet(String);
+///
+/// impl WorkItem for Greet {
+///     const KIND: &'static str = "greet";
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// let mover = Mover::builder(Arc::new(MemoryStore::new()), "greetings")?
+///     .on(|greet: Greet, delivery: Delivery| async move {
+///         // Nobody is up yet at the first try.
+///         if delivery.count() == 1 {
+///             return Ok(Next::Later(Duration::ZERO));
+///         }
+///         delivery.step("greet", async { assert_eq!(greet.0, "Jo"); Ok(()) }).await?;
+///         Ok(Next::Done)
+///     })
+///     .build()
+///     .await?;
+/// mover.send(&Greet("Jo".into())).await?;
+/// assert_eq!(mover.run_due().await?, 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Delivery {
     id: Arc<str>,

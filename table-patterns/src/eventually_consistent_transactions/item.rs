@@ -13,6 +13,8 @@ const MOST_ERROR_CHARS: usize = 500;
 /// Something to be done, which serde can carry through a queue.
 ///
 /// An item names what is concerned and never what it looks like: handlers read the current state.
+///
+/// See the [module](crate::eventually_consistent_transactions) for an example.
 pub trait WorkItem: Serialize + DeserializeOwned + Send + Sync + 'static {
     /// Which handler runs it. Once items are on a queue, the name must not change.
     const KIND: &'static str;

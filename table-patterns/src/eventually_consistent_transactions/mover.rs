@@ -23,6 +23,8 @@ type Handler = Box<dyn Fn(serde_json::Value, Delivery) -> HandlerFuture + Send +
 /// Sends work items to a queue and runs them until they are done.
 ///
 /// Clones share everything. Several movers, in one process or many, may work on one queue.
+///
+/// See the [module](crate::eventually_consistent_transactions) for an example.
 #[derive(Clone)]
 pub struct Mover {
     pub(super) shared: Arc<Shared>,
@@ -66,6 +68,8 @@ pub struct MoverProgress {
 }
 
 /// A mover in the making: its queue, its options and its handlers.
+///
+/// See the [module](crate::eventually_consistent_transactions) for an example.
 pub struct MoverBuilder {
     queues: Arc<dyn QueueStore>,
     queue: QueueName,
@@ -120,14 +124,42 @@ impl Mover {
 
     /// Puts another item in the place of one that nobody has received since it was sent, and gives its receipt.
     ///
+    /// Whoever sends an item for the case that it dies, and then does the work itself, ends with this: there is no
+    /// moment at which neither item is on the queue.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    /// use serde::{Deserialize, Serialize};
+    /// use table_core::MemoryStore;
+    /// use table_patterns::eventually_consistent_transactions::{Mover, Outgoing, WorkItem};
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Check(String);
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Forget(String);
+    ///
+    /// impl WorkItem for Check {
+    ///     const KIND: &'static str = "check";
+    /// }
+    /// impl WorkItem for Forget {
+    ///     const KIND: &'static str = "forget";
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> table_core::Result<()> {
+    /// let mover = Mover::builder(Arc::new(MemoryStore::new()), "moves")?.build().await?;
+    /// let check = mover.send_later(&Outgoing::of(&Check("Jo".into()))?, Duration::from_secs(30)).await?;
+    /// // Here the work is done.
+    /// mover.exchange(&check, Outgoing::of(&Forget("Jo".into()))?, Duration::from_secs(3600)).await?;
+    /// assert_eq!(mover.progress().await?.queued, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Mover::withdraw`].
-    pub(crate) async fn exchange(
-        &self,
-        receipt: &MessageReceipt,
-        item: Outgoing,
-        due: Duration,
-    ) -> Result<MessageReceipt> {
+    pub async fn exchange(&self, receipt: &MessageReceipt, item: Outgoing, due: Duration) -> Result<MessageReceipt> {
         let Shared { queues, queue, .. } = &*self.shared;
         queues.update_message(queue, receipt, due, Some(item.body)).await
     }

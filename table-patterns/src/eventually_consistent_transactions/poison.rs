@@ -13,6 +13,37 @@ use super::mover::Mover;
 const LOOKING: Duration = Duration::from_secs(30);
 
 /// An item that failed too often.
+///
+/// ```
+/// use std::sync::Arc;
+/// use serde::{Deserialize, Serialize};
+/// use table_core::{Error, MemoryStore};
+/// use table_patterns::eventually_consistent_transactions::{Mover, MoverOptions, WorkItem};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Greet(String);
+///
+/// impl WorkItem for Greet {
+///     const KIND: &'static str = "greet";
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// let mover = Mover::builder(Arc::new(MemoryStore::new()), "greetings")?
+///     .with_options(MoverOptions::default().with_most_failures(1))
+///     .on(|greet: Greet, _| async move { Err(Error::invalid_value(format!("nobody is called {}", greet.0))) })
+///     .build()
+///     .await?;
+/// mover.send(&Greet("Jo".into())).await?;
+/// mover.run_due().await?;
+///
+/// let poisoned = mover.poisoned().await?;
+/// assert_eq!(poisoned[0].item::<Greet>()?.0, "Jo");
+/// assert!(poisoned[0].failures[0].error.contains("nobody is called Jo"));
+/// mover.drop_poisoned(&poisoned[0].id).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoisonedItem {
     /// Its id on the poison queue.

@@ -137,6 +137,8 @@ impl<'m> Worker<'m> {
 }
 
 /// Workers in the background. Dropping them stops them at once; what they held comes again later.
+///
+/// See the [module](crate::eventually_consistent_transactions) for an example.
 #[derive(Debug)]
 pub struct Workers {
     stop: watch::Sender<bool>,

@@ -19,6 +19,8 @@ use crate::rows::marked;
 const CHECKS: usize = 8;
 
 /// How far a lookup trusts an index.
+///
+/// See the [module](crate::inter_partition_secondary_index) for an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reads {
     /// It takes what the index says, which may be a moment old. One storage transaction.

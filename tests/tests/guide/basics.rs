@@ -3,10 +3,15 @@
 use std::sync::Arc;
 
 use futures_util::TryStreamExt;
+use table_azure::{AzureAccount, Credential};
 use table_core::layer::Meter;
 use table_core::query::CostClass;
-use table_core::{DynamicEntity, ErrorKind, MemoryStore, PartitionKey, Query, Result, Table, Timestamp, Value};
+use table_core::{
+    Action, DynamicEntity, ErrorKind, IfMatch, MemoryStore, Operation, PartitionKey, Query, Result, Table, Timestamp,
+    Value,
+};
 use table_patterns::prepend_append::{HotPartitionOptions, hot_partitions};
+use table_patterns::{Link, Lookup, LookupOptions};
 
 use super::{Badge, Claim, Department, Employee, Staff, employee, staffed};
 
@@ -77,12 +82,39 @@ async fn design_for_modification() -> Result<()> {
     assert_eq!(table.replace(&mut late).await.unwrap_err().kind(), ErrorKind::PreconditionFailed);
     table.patch(Employee::patch(Employee::key("Sales", 223)).age(50)).await?;
     table.insert_or_replace(&employee("Sales", 223, 51)).await?;
+    table.insert_or_merge(&employee("Sales", 223, 52)).await?;
+    assert_eq!(table.require(Employee::key("Sales", 223)).await?.age, 52);
     table.delete_if_exists(Employee::key("Sales", 224)).await?;
 
     let mut sales = table.require(Department::key("Sales")).await?;
     sales.employee_count += 1;
     table.transaction().replace(&sales).insert(&employee("Sales", 9, 25)).commit().await?;
     assert_eq!(table.require(Department::key("Sales")).await?.employee_count, 11);
+
+    let (new, old) = (employee("Sales", 10, 25), employee("Sales", 9, 25));
+    let refused = table.transaction().insert(&new).insert(&old).commit().await.unwrap_err();
+    assert_eq!(refused.operation_index(), Some(1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn relationships() -> Result<()> {
+    let table = staffed().await?;
+    let badge = Link::to(&Department::key("Sales"))?;
+    assert_eq!(table.require(&badge).await?.name, "Sales");
+
+    let employees = table.all(Employee::range("Sales").id_range(222..225)).await?;
+    let departments = Lookup::<Department>::new(table, LookupOptions::default());
+    let joined = departments.join(employees, |each| Some(Department::key(&each.department))).await?;
+    assert!(joined.iter().all(|each| each.related.as_ref().is_some_and(|sales| sales.employee_count == 10)));
+    Ok(())
+}
+
+#[test]
+fn shared_access_signatures() -> Result<()> {
+    let token = "sv=2019-02-02&tn=Employees&sp=r&sig=c2VjcmV0";
+    let account = AzureAccount::new("https://contoso.table.core.windows.net", Credential::sas(token)?)?;
+    assert!(!format!("{account:?}").contains("c2VjcmV0"), "a signature is a secret");
     Ok(())
 }
 
@@ -127,5 +159,9 @@ async fn heterogeneous_types() -> Result<()> {
 
     let row = table.require::<DynamicEntity>(Department::key("Sales").resolve()?).await?;
     assert_eq!(row.get("EntityType"), Some(&Value::from("Department")));
+    let unchanged = IfMatch::Version(row.etag().clone());
+    let change = DynamicEntity::new(row.key.clone()).with("EmployeeCount", 11_i64)?;
+    table.store().write(table.name(), Operation::new(Action::Merge(change, unchanged))?).await?;
+    assert_eq!(table.require(Department::key("Sales")).await?.employee_count, 11);
     Ok(())
 }

@@ -18,6 +18,8 @@ struct Employee {
     age: i32,
     #[entity(json)]
     skills: Vec<Skill>,
+    /// Encrypted.
+    salary: Vec<u8>,
 }
 
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq)]
@@ -57,7 +59,7 @@ struct Badge {
 
 fn employee(department: &str, id: u32, age: i32) -> Employee {
     let skills = vec![Skill { name: "Rust".into() }];
-    Employee { department: department.into(), id, name: format!("e{id}"), age, skills }
+    Employee { department: department.into(), id, name: format!("e{id}"), age, skills, salary: vec![0x5a; 16] }
 }
 
 /// A table with ten employees in each of two departments.

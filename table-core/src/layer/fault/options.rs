@@ -16,6 +16,24 @@ pub enum FaultMoment {
 }
 
 /// What a [`FaultPlan`](super::FaultPlan) does; nothing by default. Calls count from 1.
+///
+/// ```
+/// use table_core::layer::{Fault, FaultMoment, FaultOptions, FaultPlan};
+/// use table_core::{MemoryStore, TableName, TableStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// // The process dies at its second call, and what that call did is done.
+/// let plan = FaultPlan::new(FaultOptions::default().with_death(2, FaultMoment::After));
+/// let store = Fault::new(MemoryStore::new(), plan.clone());
+/// store.create_table(&TableName::new("One")?).await?;
+/// assert!(store.create_table(&TableName::new("Two")?).await.is_err());
+/// assert!(store.list_tables(None).await.is_err() && plan.is_dead());
+/// plan.heal();
+/// assert_eq!(store.list_tables(None).await?.tables.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaultOptions {
     pub(super) failures: BTreeMap<u64, FaultMoment>,

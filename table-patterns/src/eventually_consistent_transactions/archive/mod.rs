@@ -33,6 +33,35 @@ use super::mover::{Mover, MoverBuilder};
 use attempt::{Move, collect, collect_tombstone};
 
 /// Where entities are moved from and to.
+///
+/// ```
+/// use std::sync::Arc;
+/// use table_core::{Entity, MemoryStore, Table};
+/// use table_patterns::eventually_consistent_transactions::{Archive, Mover};
+///
+/// #[derive(Entity, Clone, Debug, PartialEq)]
+/// #[entity(partition = "{department}", row = "empid_{id:06}")]
+/// struct Employee {
+///     department: String,
+///     id: u32,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> table_core::Result<()> {
+/// let store = Arc::new(MemoryStore::new());
+/// let (current, archive) = (Table::new(store.clone(), "Current")?, Table::new(store.clone(), "Archive")?);
+/// current.create().await?;
+/// archive.create().await?;
+/// let mover = Mover::builder(store, "moves")?.archive(Archive::new(current.clone(), archive.clone())).build().await?;
+///
+/// current.insert(&Employee { department: "Sales".into(), id: 7 }).await?;
+/// mover.archive(&current, Employee::key("Sales", 7)).await?;
+/// mover.run_due().await?;
+/// assert!(current.get(Employee::key("Sales", 7)).await?.is_none());
+/// assert!(archive.get(Employee::key("Sales", 7)).await?.is_some());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Archive {
     /// The table that holds current entities.
