@@ -19,6 +19,8 @@ pub(crate) struct Scale {
     pub(crate) calls: usize,
     /// Durable transactions of one writer in a round.
     pub(crate) commits: usize,
+    /// Requests to a service in a round.
+    pub(crate) requests: usize,
 }
 
 impl Scale {
@@ -30,11 +32,19 @@ impl Scale {
         tables: 10_000,
         calls: 50_000,
         commits: 200,
+        requests: 400,
     };
 
     /// What `--quick` does.
-    pub(crate) const QUICK: Self =
-        Self { rows: 100_000, crash_rows: 100_000, messages: 100_000, tables: 10_000, calls: 10_000, commits: 50 };
+    pub(crate) const QUICK: Self = Self {
+        rows: 100_000,
+        crash_rows: 100_000,
+        messages: 100_000,
+        tables: 10_000,
+        calls: 10_000,
+        commits: 50,
+        requests: 100,
+    };
 }
 
 /// Employees of one department: what a partition holds.

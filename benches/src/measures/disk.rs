@@ -17,11 +17,10 @@ const BATCH: usize = 1_600;
 
 pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
     let rows = fixtures.scale.rows;
-    bench.compare(Measure::bytes("disk/bytes of a row", "redb with postcard").at_most(1.3), || {
-        Ok((size(embedded(fixtures, rows, "a")?), size(postcard(fixtures, rows)?)))
-    })?;
-    bench.compare(Measure::bytes("disk/bytes of a row", "sqlite").at_most(1.5), || {
-        Ok((size(embedded(fixtures, rows, "b")?), size(sqlite(fixtures, rows)?)))
+    let bytes = |peer| Measure::bytes("disk/bytes of a row", peer);
+    bench.compare_each(vec![bytes("redb with postcard").at_most(1.3), bytes("sqlite").at_most(1.5)], || {
+        let peers = [postcard(fixtures, rows)?, sqlite(fixtures, rows)?].map(size);
+        Ok((size(embedded(fixtures, rows)?), peers.into()))
     })
 }
 
@@ -34,8 +33,8 @@ fn bytes_per_row(path: &Path, rows: usize) -> Result<f64> {
     Ok(std::fs::metadata(path)?.len() as f64 / rows as f64)
 }
 
-fn embedded(fixtures: &Fixtures, rows: usize, name: &str) -> Result<f64> {
-    let path = fixtures.path(&format!("disk-{name}.redb"));
+fn embedded(fixtures: &Fixtures, rows: usize) -> Result<f64> {
+    let path = fixtures.path("disk.redb");
     fixtures.load(&path, rows)?;
     let store = EmbeddedStore::open(&path)?;
     fixtures.runtime.block_on(store.compact())?;
