@@ -2,18 +2,13 @@
 
 use std::path::Path;
 
-use table_core::{Entity, SortKey};
 use table_embedded::EmbeddedStore;
 
 use crate::Result;
 use crate::bench::{Bench, Measure, Side};
 use crate::fixtures::Fixtures;
-use crate::peers::redb::{RawRedb, RawRow};
 use crate::peers::sqlite::Sqlite;
-use crate::workload::{Order, employee};
-
-/// Rows that one commit writes.
-const BATCH: usize = 1_600;
+use crate::workload::Order;
 
 pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
     let rows = fixtures.scale.rows;
@@ -44,15 +39,7 @@ fn embedded(fixtures: &Fixtures, rows: usize) -> Result<f64> {
 
 fn postcard(fixtures: &Fixtures, rows: usize) -> Result<f64> {
     let path = fixtures.path("disk-postcard.redb");
-    let mut raw = RawRedb::create(&path)?;
-    let numbers: Vec<usize> = (0..rows).collect();
-    for batch in numbers.chunks(BATCH) {
-        let row = |number: &usize| -> Result<RawRow> {
-            let employee = employee(*number);
-            Ok((SortKey::of(&employee.entity_key()?).into_bytes(), postcard::to_stdvec(&employee)?))
-        };
-        raw.transact(&batch.iter().map(row).collect::<Result<Vec<_>>>()?)?;
-    }
+    let mut raw = Fixtures::load_postcard(&path, rows)?;
     raw.compact()?;
     drop(raw);
     bytes_per_row(&path, rows)
