@@ -11,7 +11,7 @@ use crate::peers::sqlite::Sqlite;
 use crate::workload::Order;
 
 pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
-    let rows = fixtures.scale.rows;
+    let rows = fixtures.scale.loaded_rows;
     for order in Order::BOTH {
         let rate = |peer| Measure::rate(format!("indexed/load of {rows}, {}", order.name()), peer);
         bench.compare_each(vec![rate("sqlite").at_least(3.0), rate("native_db").at_least(4.0)], || {
