@@ -2,42 +2,37 @@
 
 use std::path::PathBuf;
 
-use crate::Result;
+use clap::Parser;
+
 use crate::workload::Scale;
 
-const USAGE: &str = "usage: cargo xtask bench [--quick] [--json FILE] [FILTER]";
-
-/// The arguments of a run.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// Measures ours beside its peers, and prints a line a measure: name, ours, peer, ratio, budget, ok or MISS.
+#[derive(Parser, Debug, Default, PartialEq, Eq)]
+#[command(name = "cargo xtask bench")]
 pub(crate) struct Args {
-    /// Fewer rows and shorter rounds.
+    /// Fewer rows and shorter rounds: 100,000 rows, not a million
+    #[arg(long)]
     pub(crate) quick: bool,
-    /// Where the lines go as JSON too.
+    /// Only names the lines
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Measures nothing, and takes the lines of an earlier run from the JSON that it wrote
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "list", "json", "filter"])]
+    pub(crate) from: Option<PathBuf>,
+    /// Writes the lines as JSON too
+    #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// What the name of a line must hold.
+    /// Writes the lines as a Markdown table too: into a new file, or between the marks of one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Draws the lines as SVG too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+    /// What the name of a line must hold
     pub(crate) filter: Option<String>,
 }
 
 impl Args {
-    /// Reads the arguments, and refuses what would be ignored.
-    pub(crate) fn parse(arguments: &[String]) -> Result<Self> {
-        let mut args = Self::default();
-        let mut rest = arguments.iter();
-        while let Some(argument) = rest.next() {
-            match argument.as_str() {
-                "--quick" => args.quick = true,
-                "--json" => {
-                    let file = rest.next().ok_or_else(|| format!("`--json` needs a file; {USAGE}"))?;
-                    args.json = Some(PathBuf::from(file));
-                }
-                flag if flag.starts_with('-') => return Err(format!("there is no flag `{flag}`; {USAGE}").into()),
-                filter if args.filter.is_none() => args.filter = Some(filter.to_owned()),
-                extra => return Err(format!("one filter is enough, not `{extra}` too; {USAGE}").into()),
-            }
-        }
-        Ok(args)
-    }
-
     pub(crate) const fn scale(&self) -> Scale {
         if self.quick { Scale::QUICK } else { Scale::FULL }
     }
@@ -47,19 +42,21 @@ impl Args {
 mod tests {
     use super::*;
 
-    fn parse(arguments: &[&str]) -> Result<Args> {
-        Args::parse(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>())
+    fn parse(arguments: &[&str]) -> Result<Args, clap::Error> {
+        Args::try_parse_from(["bench"].iter().chain(arguments))
     }
 
     #[test]
     fn flags_and_filter_come_in_any_order() {
         let args = parse(&["embedded", "--json", "out.json", "--quick"]).unwrap();
-        assert_eq!(args, Args { quick: true, json: Some("out.json".into()), filter: Some("embedded".into()) });
+        let expected =
+            Args { quick: true, json: Some("out.json".into()), filter: Some("embedded".into()), ..Args::default() };
+        assert_eq!(args, expected);
     }
 
     #[test]
     fn what_would_be_ignored_is_refused() {
-        for arguments in [&["--fast"][..], &["--json"], &["keys", "rows"]] {
+        for arguments in [&["--fast"][..], &["--json"], &["keys", "rows"], &["--from", "out.json", "--quick"]] {
             assert!(parse(arguments).is_err(), "{arguments:?}");
         }
     }

@@ -3,28 +3,35 @@
 //! The invariant: both sides of a line were measured in the same minutes, round by round, so that
 //! whatever else the machine did met both.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::Result;
-use crate::report::{Line, Report};
+use crate::args::Args;
+use crate::line::Line;
+use crate::report::Report;
 
 /// Rounds that count. One more goes before them, to warm up.
 const ROUNDS: usize = 7;
 
 /// What a figure is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Unit {
     /// Seconds: less is better.
+    #[serde(rename = "seconds")]
     Time,
     /// So many a second: more is better.
+    #[serde(rename = "per second")]
     Rate,
     /// Bytes: fewer are better.
+    #[serde(rename = "bytes")]
     Bytes,
 }
 
 /// What a line promises.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Budget {
     /// Nothing: the line only tells.
     None,
@@ -33,7 +40,7 @@ pub(crate) enum Budget {
     /// Ours is at least so many times the peer.
     AtLeast(f64),
     /// Ours takes at most so long, whatever the peer does.
-    Within(Duration),
+    WithinSeconds(f64),
 }
 
 /// One line of the table, before it is measured.
@@ -77,7 +84,7 @@ impl Measure {
 
     /// Promises to take at most so long.
     pub(crate) fn within(self, limit: Duration) -> Self {
-        Self { budget: Budget::Within(limit), ..self }
+        Self { budget: Budget::WithinSeconds(limit.as_secs_f64()), ..self }
     }
 }
 
@@ -88,12 +95,17 @@ pub(crate) type Side<'s> = Box<dyn FnMut(usize) -> Result<f64> + 's>;
 #[derive(Debug)]
 pub(crate) struct Bench {
     filter: String,
+    only_names: bool,
     report: Report,
 }
 
 impl Bench {
-    pub(crate) fn new(filter: Option<&str>) -> Self {
-        Self { filter: filter.unwrap_or_default().to_owned(), report: Report::default() }
+    pub(crate) fn new(args: &Args) -> Self {
+        Self {
+            filter: args.filter.clone().unwrap_or_default(),
+            only_names: args.list,
+            report: Report::new(args.scale().rows),
+        }
     }
 
     /// Measures a line, if it is wanted: only then is anything prepared.
@@ -102,31 +114,66 @@ impl Bench {
         measure: Measure,
         prepare: impl FnOnce() -> Result<(Side<'s>, Side<'s>)>,
     ) -> Result {
-        if !measure.name.contains(&self.filter) {
+        self.compare_each(vec![measure], || prepare().map(|(ours, peer)| (ours, vec![peer])))
+    }
+
+    /// Measures ours once beside several peers: a line for each, all of one name.
+    pub(crate) fn compare_each<'s>(
+        &mut self,
+        measures: Vec<Measure>,
+        prepare: impl FnOnce() -> Result<(Side<'s>, Vec<Side<'s>>)>,
+    ) -> Result {
+        let name = measures.first().map(|measure| measure.name.clone()).unwrap_or_default();
+        if !self.wants(&name) {
             return Ok(());
         }
-        let (mut ours, mut peer) = prepare().map_err(|error| format!("{}: {error}", measure.name))?;
-        let mut figures = Vec::with_capacity(ROUNDS);
-        for round in 0..=ROUNDS {
-            // Who goes second finds the machine warmer, so the sides take turns at that too.
-            let pair = if round % 2 == 0 {
-                ours(round).and_then(|ours| Ok((ours, peer(round)?)))
-            } else {
-                peer(round).and_then(|peer| Ok((ours(round)?, peer)))
-            };
-            let pair = pair.map_err(|error| format!("{}: {error}", measure.name))?;
-            if round > 0 {
-                figures.push(pair);
-            }
+        let failed = |error| format!("{name}: {error}");
+        let (ours, peers) = prepare().map_err(failed)?;
+        let mut sides: Vec<Side<'s>> = std::iter::once(ours).chain(peers).collect();
+        let mut figures = rounds(&mut sides).map_err(failed)?.into_iter();
+        let ours = figures.next().unwrap_or_default();
+        for (measure, peer) in measures.into_iter().zip(figures) {
+            self.report.add(Line::new(measure, ours.clone(), peer));
         }
-        self.report.add(Line::new(measure, &figures));
         Ok(())
     }
 
-    /// Says how many lines kept their budget, and writes them to a file if asked to.
-    pub(crate) fn finish(self, json: Option<&Path>) -> Result {
-        self.report.finish(json)
+    /// Whether a line of this name is to be measured. Where only names are asked for, it is named instead.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        let wanted = name.contains(&self.filter);
+        if wanted && self.only_names {
+            println!("{name}");
+        }
+        wanted && !self.only_names
     }
+
+    /// Says why a line is not measured.
+    pub(crate) fn leave_out(&mut self, name: &str, reason: &str) {
+        self.report.leave_out(format!("{name}: {reason}"));
+    }
+
+    /// Says how many lines kept their budget, and writes the files that are wanted.
+    pub(crate) fn finish(self, args: &Args) -> Result {
+        if self.only_names { Ok(()) } else { self.report.finish(args) }
+    }
+}
+
+/// The figures of each side, round by round.
+fn rounds(sides: &mut [Side<'_>]) -> Result<Vec<Vec<f64>>> {
+    let mut figures = vec![Vec::with_capacity(ROUNDS); sides.len()];
+    let count = sides.len();
+    for round in 0..=ROUNDS {
+        let mut turns: Vec<_> = sides.iter_mut().zip(&mut figures).collect();
+        // Who goes later finds the machine warmer, so the sides take turns at that too.
+        turns.rotate_left(round % count);
+        for (side, figures) in turns {
+            let figure = side(round)?;
+            if round > 0 {
+                figures.push(figure);
+            }
+        }
+    }
+    Ok(figures)
 }
 
 /// The seconds of one call, out of so many in a row.
@@ -151,27 +198,40 @@ pub(crate) async fn time_per_await(calls: usize, mut call: impl AsyncFnMut(usize
 mod tests {
     use super::*;
 
+    fn bench(filter: &str) -> Bench {
+        Bench::new(&Args { filter: Some(filter.to_owned()), ..Args::default() })
+    }
+
     #[test]
     fn a_line_that_is_not_wanted_prepares_nothing() {
-        let mut bench = Bench::new(Some("memory"));
+        let mut bench = bench("memory");
         bench.compare(Measure::time("embedded/get", "redb"), || Err("prepared".into())).unwrap();
         assert!(bench.compare(Measure::time("memory/get", "map"), || Err("prepared".into())).is_err());
     }
 
     #[test]
-    fn both_sides_run_every_round() {
+    fn a_list_prepares_nothing() {
+        let mut bench = Bench::new(&Args { list: true, ..Args::default() });
+        bench.compare(Measure::time("memory/get", "map"), || Err("prepared".into())).unwrap();
+    }
+
+    #[test]
+    fn all_sides_run_every_round_and_take_turns() {
         let rounds = std::cell::RefCell::new(Vec::new());
-        let side = |who: &'static str| -> Side<'_> {
+        let side = |who: &'static str, figure: f64| -> Side<'_> {
             let rounds = &rounds;
             Box::new(move |round| {
                 rounds.borrow_mut().push((round, who));
-                Ok(1.0)
+                Ok(figure)
             })
         };
-        let mut bench = Bench::new(None);
-        bench.compare(Measure::time("a", "b"), || Ok((side("ours"), side("peer")))).unwrap();
+        let mut bench = bench("");
+        let measures = ["b", "c"].map(|peer| Measure::time("a", peer)).to_vec();
+        bench.compare_each(measures, || Ok((side("ours", 1.0), vec![side("b", 2.0), side("c", 4.0)]))).unwrap();
+        let ratios: Vec<_> = bench.report.lines.iter().map(|line| (line.against.as_str(), line.ratio)).collect();
+        assert_eq!(ratios, [("b", 0.5), ("c", 0.25)]);
         let rounds = rounds.borrow();
-        assert_eq!(rounds.len(), 2 * (ROUNDS + 1));
-        assert_eq!(rounds[..4], [(0, "ours"), (0, "peer"), (1, "peer"), (1, "ours")]);
+        assert_eq!(rounds.len(), 3 * (ROUNDS + 1));
+        assert_eq!(rounds[..6], [(0, "ours"), (0, "b"), (0, "c"), (1, "b"), (1, "c"), (1, "ours")]);
     }
 }

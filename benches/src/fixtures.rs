@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::stream;
-use table_core::{LoadOptions, Table};
+use table_core::{Entity, LoadOptions, SortKey, Table};
 use table_embedded::EmbeddedStore;
 use table_patterns::Indexed;
 use tempfile::TempDir;
@@ -17,7 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::Result;
 use crate::peers::LOAD_BATCH;
 use crate::peers::native::Native;
-use crate::peers::redb::RawRedb;
+use crate::peers::redb::{RawRedb, RawRow};
 use crate::peers::sqlite::Sqlite;
 use crate::workload::{Listed, Order, Scale, employee, listed};
 
@@ -37,6 +37,7 @@ pub(crate) struct Fixtures {
     pub(crate) runtime: Runtime,
     folder: TempDir,
     pairs: Shared<Pair>,
+    postcard: Shared<RawRedb>,
     indexed: Shared<Indexed<Listed>>,
     sqlite: Shared<Sqlite>,
     native: Shared<Native>,
@@ -64,6 +65,7 @@ impl Fixtures {
             runtime,
             folder,
             pairs: Shared::default(),
+            postcard: Shared::default(),
             indexed: Shared::default(),
             sqlite: Shared::default(),
             native: Shared::default(),
@@ -107,6 +109,11 @@ impl Fixtures {
         })
     }
 
+    /// Raw redb with so many employees in postcard.
+    pub(crate) fn postcard(&self, rows: usize) -> Result<Rc<RawRedb>> {
+        self.postcard.get(rows, || Self::load_postcard(&self.path(&format!("postcard-{rows}.redb")), rows))
+    }
+
     /// An embedded file with so many employees, and their copies for two indexes.
     pub(crate) fn indexed(&self, rows: usize) -> Result<Rc<Indexed<Listed>>> {
         self.indexed
@@ -138,6 +145,20 @@ impl Fixtures {
             table.create().await?;
             self.load_into(&table, 0..rows).await
         })
+    }
+
+    /// Makes a raw redb file with so many employees in postcard.
+    pub(crate) fn load_postcard(path: &Path, rows: usize) -> Result<RawRedb> {
+        let raw = RawRedb::create(path)?;
+        for start in (0..rows).step_by(LOAD_BATCH) {
+            let row = |number| -> Result<RawRow> {
+                let employee = employee(number);
+                Ok((SortKey::of(&employee.entity_key()?).into_bytes(), postcard::to_stdvec(&employee)?))
+            };
+            let batch = start..rows.min(start + LOAD_BATCH);
+            raw.transact(&batch.map(row).collect::<Result<Vec<_>>>()?)?;
+        }
+        Ok(raw)
     }
 
     /// Makes an embedded file with so many employees and their copies.

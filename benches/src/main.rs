@@ -11,8 +11,12 @@ mod args;
 mod bench;
 mod crash;
 mod fixtures;
+mod line;
+mod machine;
+mod markdown;
 mod measures;
 mod peers;
+mod plot;
 mod report;
 mod workload;
 
@@ -20,7 +24,9 @@ use std::process::ExitCode;
 
 use args::Args;
 use bench::Bench;
+use clap::Parser;
 use fixtures::Fixtures;
+use report::Report;
 
 /// Anything that stops the run; what is only slow does not.
 pub(crate) type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -40,9 +46,12 @@ fn run() -> Result {
     if let Some(victim) = crash::Victim::parse(&arguments) {
         return victim.run();
     }
-    let args = Args::parse(&arguments)?;
-    let mut bench = Bench::new(args.filter.as_deref());
+    let args = Args::parse();
+    if let Some(path) = &args.from {
+        return Report::read(path)?.finish(&args);
+    }
+    let mut bench = Bench::new(&args);
     let fixtures = Fixtures::new(args.scale())?;
     measures::run(&mut bench, &fixtures)?;
-    bench.finish(args.json.as_deref())
+    bench.finish(&args)
 }

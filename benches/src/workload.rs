@@ -9,6 +9,8 @@ use table_core::Entity;
 pub(crate) struct Scale {
     /// Rows of the tables that are read and written.
     pub(crate) rows: usize,
+    /// Rows that each round of a load loads.
+    pub(crate) loaded_rows: usize,
     /// Rows of the file that is opened after a kill.
     pub(crate) crash_rows: usize,
     /// Messages of the long queue.
@@ -19,22 +21,34 @@ pub(crate) struct Scale {
     pub(crate) calls: usize,
     /// Durable transactions of one writer in a round.
     pub(crate) commits: usize,
+    /// Requests to a service in a round.
+    pub(crate) requests: usize,
 }
 
 impl Scale {
     /// What `cargo xtask bench` does.
     pub(crate) const FULL: Self = Self {
         rows: 1_000_000,
+        loaded_rows: 1_000_000,
         crash_rows: 2_000_000,
         messages: 1_000_000,
         tables: 10_000,
         calls: 50_000,
         commits: 200,
+        requests: 400,
     };
 
     /// What `--quick` does.
-    pub(crate) const QUICK: Self =
-        Self { rows: 100_000, crash_rows: 100_000, messages: 100_000, tables: 10_000, calls: 10_000, commits: 50 };
+    pub(crate) const QUICK: Self = Self {
+        rows: 100_000,
+        loaded_rows: 25_000,
+        crash_rows: 100_000,
+        messages: 100_000,
+        tables: 10_000,
+        calls: 10_000,
+        commits: 50,
+        requests: 100,
+    };
 }
 
 /// Employees of one department: what a partition holds.

@@ -7,6 +7,7 @@
 
 mod azurite;
 mod bench;
+mod python;
 mod run;
 mod test;
 mod tidy;
@@ -23,7 +24,7 @@ usage: cargo xtask <command>
   test               everything that CI runs: formatting, lints, tidy, tests, docs, examples, conformance
   tidy               checks what no lint does: file lengths, dependency direction, links in docs, ...
   conformance [...]  runs the store contract on every store, a line a store
-  bench [--quick] [--json FILE] [FILTER]
+  bench [--quick] [--list] [--json FILE] [--markdown FILE] [--plot FILE] [FILTER] | --from FILE ...
                      measures ours beside its peers, a line a measure: name, ours, peer, ratio, budget, ok or MISS
   faults [--only TEXT] [--random N] [--preemptions N] [--seed N] [--kills N] | --replay EXECUTION
                      explores interleavings and crashes, and counts what was lost, stale, orphaned or doubled

@@ -2,26 +2,20 @@
 
 use std::path::Path;
 
-use table_core::{Entity, SortKey};
 use table_embedded::EmbeddedStore;
 
 use crate::Result;
 use crate::bench::{Bench, Measure, Side};
 use crate::fixtures::Fixtures;
-use crate::peers::redb::{RawRedb, RawRow};
 use crate::peers::sqlite::Sqlite;
-use crate::workload::{Order, employee};
-
-/// Rows that one commit writes.
-const BATCH: usize = 1_600;
+use crate::workload::Order;
 
 pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
     let rows = fixtures.scale.rows;
-    bench.compare(Measure::bytes("disk/bytes of a row", "redb with postcard").at_most(1.3), || {
-        Ok((size(embedded(fixtures, rows, "a")?), size(postcard(fixtures, rows)?)))
-    })?;
-    bench.compare(Measure::bytes("disk/bytes of a row", "sqlite").at_most(1.5), || {
-        Ok((size(embedded(fixtures, rows, "b")?), size(sqlite(fixtures, rows)?)))
+    let bytes = |peer| Measure::bytes("disk/bytes of a row", peer);
+    bench.compare_each(vec![bytes("redb with postcard").at_most(1.3), bytes("sqlite").at_most(1.5)], || {
+        let peers = [postcard(fixtures, rows)?, sqlite(fixtures, rows)?].map(size);
+        Ok((size(embedded(fixtures, rows)?), peers.into()))
     })
 }
 
@@ -34,8 +28,8 @@ fn bytes_per_row(path: &Path, rows: usize) -> Result<f64> {
     Ok(std::fs::metadata(path)?.len() as f64 / rows as f64)
 }
 
-fn embedded(fixtures: &Fixtures, rows: usize, name: &str) -> Result<f64> {
-    let path = fixtures.path(&format!("disk-{name}.redb"));
+fn embedded(fixtures: &Fixtures, rows: usize) -> Result<f64> {
+    let path = fixtures.path("disk.redb");
     fixtures.load(&path, rows)?;
     let store = EmbeddedStore::open(&path)?;
     fixtures.runtime.block_on(store.compact())?;
@@ -45,15 +39,7 @@ fn embedded(fixtures: &Fixtures, rows: usize, name: &str) -> Result<f64> {
 
 fn postcard(fixtures: &Fixtures, rows: usize) -> Result<f64> {
     let path = fixtures.path("disk-postcard.redb");
-    let mut raw = RawRedb::create(&path)?;
-    let numbers: Vec<usize> = (0..rows).collect();
-    for batch in numbers.chunks(BATCH) {
-        let row = |number: &usize| -> Result<RawRow> {
-            let employee = employee(*number);
-            Ok((SortKey::of(&employee.entity_key()?).into_bytes(), postcard::to_stdvec(&employee)?))
-        };
-        raw.transact(&batch.iter().map(row).collect::<Result<Vec<_>>>()?)?;
-    }
+    let mut raw = Fixtures::load_postcard(&path, rows)?;
     raw.compact()?;
     drop(raw);
     bytes_per_row(&path, rows)

@@ -1,5 +1,6 @@
 //! The measures, a file for each subject. A line is measured only if its name is wanted.
 
+mod azure;
 mod disk;
 mod growth;
 mod indexed;
@@ -24,6 +25,7 @@ pub(crate) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
     keys::run(bench, fixtures)?;
     rows::run(bench, fixtures)?;
     memory::run(bench, fixtures)?;
+    azure::run(bench, fixtures)?;
     reads::run(bench, fixtures)?;
     writes::run(bench, fixtures)?;
     indexed::run(bench, fixtures)?;

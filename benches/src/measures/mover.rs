@@ -17,6 +17,8 @@ use crate::measures::writers::rate_of_tasks;
 
 /// Sends that are under way at once while a queue is filled.
 const SENT_AT_ONCE: usize = 500;
+/// Items in a round for each durable transaction of a writer: starting and ending the workers must not count.
+const ITEMS_PER_COMMIT: usize = 4;
 /// How long a message is hidden from others.
 const LEASE: Duration = Duration::from_secs(60);
 
@@ -39,7 +41,7 @@ pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
 }
 
 fn mover(fixtures: &Fixtures, workers: usize) -> Result<Side<'_>> {
-    let (runtime, items) = (&fixtures.runtime, fixtures.scale.commits);
+    let (runtime, items) = (&fixtures.runtime, fixtures.scale.commits * ITEMS_PER_COMMIT);
     let store = Arc::new(EmbeddedStore::open(fixtures.path(&format!("mover-{workers}.redb")))?);
     let options = MoverOptions::default().with_concurrency(workers).with_lease(LEASE);
     let builder = Mover::builder(store, "work")?.with_options(options);
@@ -62,7 +64,7 @@ fn mover(fixtures: &Fixtures, workers: usize) -> Result<Side<'_>> {
 }
 
 fn raw(fixtures: &Fixtures, workers: usize) -> Result<Side<'_>> {
-    let (runtime, items) = (&fixtures.runtime, fixtures.scale.commits);
+    let (runtime, items) = (&fixtures.runtime, fixtures.scale.commits * ITEMS_PER_COMMIT);
     let store = EmbeddedStore::open(fixtures.path(&format!("raw-queue-{workers}.redb")))?;
     let queue = QueueName::new("work")?;
     runtime.block_on(store.create_queue(&queue))?;

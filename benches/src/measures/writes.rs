@@ -37,12 +37,15 @@ pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
         Ok((ours, peer))
     })?;
 
-    let shared = || -> Result<Side<'_>> {
+    let shared = |peer| Measure::rate("embedded/transaction of 3, 16 writers", peer);
+    let measures = vec![shared("redb group commit").at_least(0.87), shared("redb direct").at_least(4.0)];
+    bench.compare_each(measures, || {
         let pair = fixtures.pair(rows)?;
-        Ok(Box::new(move |round| {
-            let table = pair.table.clone();
-            rate_of_tasks(runtime, shares(triples(rows, commits * WRITERS, round)), move |triples| {
-                let table = table.clone();
+        let (raw, direct) = (Arc::clone(&pair.raw), Arc::clone(&pair.raw));
+        let group = Arc::new(GroupCommit::start(Arc::clone(&raw)));
+        let ours: Side<'_> = Box::new(move |round| {
+            rate_of_tasks(runtime, shares(triples(rows, commits * WRITERS, round)), |triples| {
+                let table = pair.table.clone();
                 async move {
                     for triple in &triples {
                         commit(&table, triple).await?;
@@ -50,45 +53,28 @@ pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
                     Ok(triples.len())
                 }
             })
-        }))
-    };
-
-    bench.compare(
-        Measure::rate("embedded/transaction of 3, 16 writers", "redb group commit").at_least(0.87),
-        || {
-            let raw = Arc::clone(&fixtures.pair(rows)?.raw);
-            let group = Arc::new(GroupCommit::start(Arc::clone(&raw)));
-            let peer: Side<'_> = Box::new(move |round| {
-                let (group, all) = (Arc::clone(&group), raw_triples(&raw, rows, commits * WRITERS, round)?);
-                rate_of_tasks(runtime, shares(all), move |triples| {
-                    let group = Arc::clone(&group);
-                    async move {
-                        let count = triples.len();
-                        for triple in triples {
-                            group.transact(triple).await?;
-                        }
-                        Ok(count)
+        });
+        let grouped: Side<'_> = Box::new(move |round| {
+            rate_of_tasks(runtime, shares(raw_triples(&raw, rows, commits * WRITERS, round)?), |triples| {
+                let group = Arc::clone(&group);
+                async move {
+                    let count = triples.len();
+                    for triple in triples {
+                        group.transact(triple).await?;
                     }
-                })
-            });
-            Ok((shared()?, peer))
-        },
-    )?;
-
-    bench.compare(Measure::rate("embedded/transaction of 3, 16 writers", "redb direct").at_least(4.0), || {
-        let raw = Arc::clone(&fixtures.pair(rows)?.raw);
-        let peer: Side<'_> = Box::new(move |round| {
-            // Each waits for those before it, so a few commits of each are enough.
-            let all = raw_triples(&raw, rows, commits.div_ceil(4) * WRITERS, round)?;
-            let raw = &raw;
-            rate_of_threads(shares(all), |triples| {
-                for triple in &triples {
-                    raw.transact(triple)?;
+                    Ok(count)
                 }
+            })
+        });
+        let direct: Side<'_> = Box::new(move |round| {
+            // Each waits for those before it, so a few commits of each are enough.
+            let all = raw_triples(&direct, rows, commits.div_ceil(4) * WRITERS, round)?;
+            rate_of_threads(shares(all), |triples| {
+                triples.iter().try_for_each(|triple| direct.transact(triple))?;
                 Ok(triples.len())
             })
         });
-        Ok((shared()?, peer))
+        Ok((ours, vec![grouped, direct]))
     })
 }
 

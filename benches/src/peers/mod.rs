@@ -3,6 +3,8 @@
 pub(crate) mod by_hand;
 pub(crate) mod group_commit;
 pub(crate) mod native;
+pub(crate) mod old_azure;
+pub(crate) mod python;
 pub(crate) mod redb;
 pub(crate) mod sqlite;
 pub(crate) mod sqlite_batch;

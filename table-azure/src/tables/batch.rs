@@ -1,6 +1,6 @@
 //! Transactions as multipart requests: a batch that holds one change set, which holds a request for each operation.
 
-use std::fmt::Write as _;
+use std::io::Write as _;
 
 use azure_core::http::headers::CONTENT_TYPE;
 use azure_core::http::{Body, Method, Request};
@@ -44,7 +44,9 @@ pub(super) fn encode(
 }
 
 fn write_part(body: &mut Vec<u8>, part: &Request, index: usize) {
-    let mut head = format!(
+    // Writing to a vector cannot fail.
+    let _ = write!(
+        body,
         "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: {index}\r\n\r\n{} {} HTTP/1.1\r\n",
         part.method(),
         part.url()
@@ -52,10 +54,10 @@ fn write_part(body: &mut Vec<u8>, part: &Request, index: usize) {
     let mut headers: Vec<_> = part.headers().iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     headers.sort_unstable();
     for (name, value) in headers {
-        // Writing to a text cannot fail.
-        let _ = write!(head, "{name}: {value}\r\n");
+        for piece in [name, ": ", value, "\r\n"] {
+            body.extend_from_slice(piece.as_bytes());
+        }
     }
-    body.extend_from_slice(head.as_bytes());
     body.extend_from_slice(b"\r\n");
     if let Body::Bytes(bytes) = part.body() {
         body.extend_from_slice(bytes);

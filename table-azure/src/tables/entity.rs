@@ -5,6 +5,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Number, Value as Json};
 use table_core::store::Selection;
 use table_core::{DynamicEntity, ETag, EdmType, EntityKey, Error, PropertyName, Result, Timestamp, Value};
@@ -14,41 +15,51 @@ const TYPE: &str = "@odata.type";
 
 /// The body of a write.
 pub(super) fn encode(entity: &DynamicEntity) -> Vec<u8> {
-    let mut body = Map::new();
-    body.insert("PartitionKey".to_owned(), entity.key.partition.as_str().into());
-    body.insert("RowKey".to_owned(), entity.key.row.as_str().into());
-    for (name, value) in entity.properties.iter() {
-        if needs_type(value) {
-            body.insert(format!("{name}{TYPE}"), value.edm_type().as_str().into());
+    // Texts as keys and a vector to write to: there is nothing that could fail.
+    serde_json::to_vec(&Body(entity)).unwrap_or_default()
+}
+
+/// An entity as it is sent. It goes straight into text: a tree of JSON would copy every name and value first.
+struct Body<'e>(&'e DynamicEntity);
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let Self(entity) = self;
+        let mut body = serializer.serialize_map(None)?;
+        body.serialize_entry("PartitionKey", entity.key.partition.as_str())?;
+        body.serialize_entry("RowKey", entity.key.row.as_str())?;
+        for (name, value) in entity.properties.iter() {
+            if needs_type(value) {
+                body.serialize_entry(&format_args!("{name}{TYPE}"), value.edm_type().as_str())?;
+            }
+            body.serialize_entry(name.as_str(), &Sent(value))?;
         }
-        body.insert(name.as_str().to_owned(), json_of(value));
+        body.end()
     }
-    Json::Object(body).to_string().into_bytes()
 }
 
 const fn needs_type(value: &Value) -> bool {
     !matches!(value, Value::Boolean(_) | Value::Int32(_) | Value::String(_))
 }
 
-fn json_of(value: &Value) -> Json {
-    match value {
-        Value::Binary(bytes) => STANDARD.encode(bytes).into(),
-        Value::Boolean(truth) => (*truth).into(),
-        Value::DateTime(at) => at.to_string().into(),
-        Value::Double(number) => json_of_double(*number),
-        Value::Guid(uuid) => uuid.to_string().into(),
-        Value::Int32(number) => (*number).into(),
-        Value::Int64(number) => number.to_string().into(),
-        Value::String(text) => text.as_str().into(),
-    }
-}
+/// A value as it is sent.
+struct Sent<'v>(&'v Value);
 
-fn json_of_double(number: f64) -> Json {
-    match Number::from_f64(number) {
-        Some(number) => Json::Number(number),
-        None if number.is_nan() => "NaN".into(),
-        None if number > 0.0 => "Infinity".into(),
-        None => "-Infinity".into(),
+impl Serialize for Sent<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Binary(bytes) => serializer.serialize_str(&STANDARD.encode(bytes)),
+            Value::Boolean(truth) => serializer.serialize_bool(*truth),
+            Value::DateTime(at) => serializer.collect_str(at),
+            Value::Double(number) if number.is_nan() => serializer.serialize_str("NaN"),
+            Value::Double(f64::INFINITY) => serializer.serialize_str("Infinity"),
+            Value::Double(f64::NEG_INFINITY) => serializer.serialize_str("-Infinity"),
+            Value::Double(number) => serializer.serialize_f64(*number),
+            Value::Guid(uuid) => serializer.collect_str(uuid),
+            Value::Int32(number) => serializer.serialize_i32(*number),
+            Value::Int64(number) => serializer.collect_str(number),
+            Value::String(text) => serializer.serialize_str(text),
+        }
     }
 }
 

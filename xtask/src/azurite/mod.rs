@@ -36,6 +36,7 @@ impl Azurite {
             println!("    {VARIABLE} is set, so that Azurite is used");
             return Ok(Self { connection_string, _process: None });
         }
+        install::check_tools()?;
         let process = Process::start(&install::ensure(workspace)?)?;
         Ok(Self { connection_string: connection_string(process.ports()), _process: Some(process) })
     }

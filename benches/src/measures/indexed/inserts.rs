@@ -24,15 +24,12 @@ pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
 
 fn one_writer(bench: &mut Bench, fixtures: &Fixtures, order: Order) -> Result {
     let rows = fixtures.scale.rows;
-    let name = format!("indexed/insert, 1 writer, {}", order.name());
-    let ours = || -> Result<Side<'_>> { Ok(one_by_one(fixtures, fixtures.indexed(rows)?, order)) };
-    bench.compare(Measure::rate(name.as_str(), "sqlite").at_least(1.0), || {
-        let sqlite = fixtures.sqlite(rows)?;
-        Ok((ours()?, peer(fixtures, order, move |employee| sqlite.insert(&employee))))
-    })?;
-    bench.compare(Measure::rate(name.as_str(), "native_db").at_least(1.2), || {
-        let native = fixtures.native(rows)?;
-        Ok((ours()?, peer(fixtures, order, move |employee| native.insert_all(std::iter::once(employee)))))
+    let rate = |peer| Measure::rate(format!("indexed/insert, 1 writer, {}", order.name()), peer);
+    bench.compare_each(vec![rate("sqlite").at_least(1.0), rate("native_db").at_least(1.2)], || {
+        let (sqlite, native) = (fixtures.sqlite(rows)?, fixtures.native(rows)?);
+        let sqlite = peer(fixtures, order, move |employee| sqlite.insert(&employee));
+        let native = peer(fixtures, order, move |employee| native.insert_all(std::iter::once(employee)));
+        Ok((one_by_one(fixtures, fixtures.indexed(rows)?, order), vec![sqlite, native]))
     })
 }
 
@@ -65,27 +62,25 @@ fn many_writers(bench: &mut Bench, fixtures: &Fixtures, order: Order) -> Result 
     let (rows, commits, runtime) = (fixtures.scale.rows, fixtures.scale.commits, &fixtures.runtime);
     // Each direct writer waits for those before it, so a few commits of each are enough.
     let (many, few) = (move || shares(fixtures, order, commits), move || shares(fixtures, order, commits.div_ceil(4)));
-    let name = format!("indexed/insert, 16 writers, {}", order.name());
-    let ours = || -> Result<Side<'_>> {
-        let indexed = fixtures.indexed(rows)?;
-        Ok(Box::new(move |_| rate_of_tasks(runtime, many(), |new| insert_each((*indexed).clone(), new))))
-    };
-
-    bench.compare(Measure::rate(name.as_str(), "sqlite direct").at_least(4.0), || {
-        let sqlite = fixtures.sqlite(rows)?;
-        let peer: Side<'_> = Box::new(move |_| {
+    let rate = |peer| Measure::rate(format!("indexed/insert, 16 writers, {}", order.name()), peer);
+    let measures = vec![
+        rate("sqlite direct").at_least(4.0),
+        rate("sqlite batched").at_least(1.5),
+        rate("native_db direct").at_least(3.0),
+    ];
+    bench.compare_each(measures, || {
+        let (indexed, sqlite, native) = (fixtures.indexed(rows)?, fixtures.sqlite(rows)?, fixtures.native(rows)?);
+        let writer = Arc::new(SqliteBatch::start(sqlite.path())?);
+        let ours: Side<'_> =
+            Box::new(move |_| rate_of_tasks(runtime, many(), |new| insert_each((*indexed).clone(), new)));
+        let direct: Side<'_> = Box::new(move |_| {
             let shares = few().into_iter().map(|new| Ok((sqlite.another()?, new)));
             rate_of_threads(shares.collect::<Result<Vec<_>>>()?, |(sqlite, new)| {
                 new.iter().try_for_each(|number| sqlite.insert(&employee(*number)))?;
                 Ok(new.len())
             })
         });
-        Ok((ours()?, peer))
-    })?;
-    bench.compare(Measure::rate(name.as_str(), "sqlite batched").at_least(1.5), || {
-        let sqlite = fixtures.sqlite(rows)?;
-        let writer = Arc::new(SqliteBatch::start(sqlite.path())?);
-        let peer: Side<'_> = Box::new(move |_| {
+        let batched: Side<'_> = Box::new(move |_| {
             rate_of_tasks(runtime, many(), |new| {
                 let writer = Arc::clone(&writer);
                 async move {
@@ -96,18 +91,14 @@ fn many_writers(bench: &mut Bench, fixtures: &Fixtures, order: Order) -> Result 
                 }
             })
         });
-        Ok((ours()?, peer))
-    })?;
-    bench.compare(Measure::rate(name.as_str(), "native_db direct").at_least(3.0), || {
-        let native = fixtures.native(rows)?;
-        let peer: Side<'_> = Box::new(move |_| {
+        let native: Side<'_> = Box::new(move |_| {
             let native = &*native;
             rate_of_threads(few(), |new| {
                 new.iter().try_for_each(|number| native.insert_all(std::iter::once(employee(*number))))?;
                 Ok(new.len())
             })
         });
-        Ok((ours()?, peer))
+        Ok((ours, vec![direct, batched, native]))
     })
 }
 

@@ -11,23 +11,17 @@ use crate::peers::sqlite::Sqlite;
 use crate::workload::Order;
 
 pub(super) fn run(bench: &mut Bench, fixtures: &Fixtures) -> Result {
-    let rows = fixtures.scale.rows;
+    let rows = fixtures.scale.loaded_rows;
     for order in Order::BOTH {
-        let name = format!("indexed/load of {rows}, {}", order.name());
-        bench.compare(Measure::rate(name.as_str(), "sqlite").at_least(3.0), || {
-            let peer = loads(fixtures, rows, move |path| Sqlite::create_indexed(path)?.load(rows, order));
-            Ok((ours(fixtures, rows, order), peer))
-        })?;
-        bench.compare(Measure::rate(name.as_str(), "native_db").at_least(4.0), || {
-            let peer = loads(fixtures, rows, move |path| Native::create(path)?.load(rows, order));
-            Ok((ours(fixtures, rows, order), peer))
+        let rate = |peer| Measure::rate(format!("indexed/load of {rows}, {}", order.name()), peer);
+        bench.compare_each(vec![rate("sqlite").at_least(3.0), rate("native_db").at_least(4.0)], || {
+            let ours = loads(fixtures, rows, move |path| fixtures.load_indexed(path, rows, order).map(drop));
+            let sqlite = loads(fixtures, rows, move |path| Sqlite::create_indexed(path)?.load(rows, order));
+            let native = loads(fixtures, rows, move |path| Native::create(path)?.load(rows, order));
+            Ok((ours, vec![sqlite, native]))
         })?;
     }
     Ok(())
-}
-
-fn ours(fixtures: &Fixtures, rows: usize, order: Order) -> Side<'_> {
-    loads(fixtures, rows, move |path| fixtures.load_indexed(path, rows, order).map(drop))
 }
 
 /// The rate of a load into a file of its own, which is gone afterwards.

@@ -30,21 +30,19 @@ fn gets(bench: &mut Bench, fixtures: &Fixtures, rows: usize) -> Result {
         });
         Ok((name_by_email(fixtures, rows)?, by_email(fixtures, rows, get)))
     })?;
-    bench.compare(Measure::rate("indexed/get by index, whole entity", "sqlite").at_least(2.0), || {
-        let sqlite = fixtures.sqlite(rows)?;
-        let get: Get = Box::new(move |department, email| {
+    let whole = |peer| Measure::rate("indexed/get by index, whole entity", peer);
+    bench.compare_each(vec![whole("sqlite").at_least(2.0), whole("native_db").at_least(1.3)], || {
+        let (sqlite, native) = (fixtures.sqlite(rows)?, fixtures.native(rows)?);
+        let sqlite: Get = Box::new(move |department, email| {
             black_box(sqlite.by_email(department, email)?);
             Ok(())
         });
-        Ok((rate(whole_by_email(fixtures, rows)?), by_email(fixtures, rows, get)))
-    })?;
-    bench.compare(Measure::rate("indexed/get by index, whole entity", "native_db").at_least(1.3), || {
-        let native = fixtures.native(rows)?;
-        let get: Get = Box::new(move |department, email| {
+        let native: Get = Box::new(move |department, email| {
             black_box(native.by_email(department, email)?);
             Ok(())
         });
-        Ok((rate(whole_by_email(fixtures, rows)?), by_email(fixtures, rows, get)))
+        let peers = [sqlite, native].map(|get| by_email(fixtures, rows, get));
+        Ok((rate(whole_by_email(fixtures, rows)?), peers.into()))
     })
 }
 
@@ -108,15 +106,14 @@ fn scans(bench: &mut Bench, fixtures: &Fixtures, rows: usize) -> Result {
             Box::new(move |department, name| Ok(black_box(sqlite.names_by_last_name(department, name)?).len()));
         Ok((names(fixtures, rows)?, by_last_name(rows, scan)))
     })?;
-    bench.compare(Measure::rate("indexed/scan by index, whole entities", "sqlite").at_least(2.0), || {
-        let sqlite = fixtures.sqlite(rows)?;
-        let scan: Scan = Box::new(move |department, name| Ok(black_box(sqlite.by_last_name(department, name)?).len()));
-        Ok((wholes(fixtures, rows)?, by_last_name(rows, scan)))
-    })?;
-    bench.compare(Measure::rate("indexed/scan by index, whole entities", "native_db").at_least(1.5), || {
-        let native = fixtures.native(rows)?;
-        let scan: Scan = Box::new(move |department, name| Ok(black_box(native.by_last_name(department, name)?).len()));
-        Ok((wholes(fixtures, rows)?, by_last_name(rows, scan)))
+    let whole = |peer| Measure::rate("indexed/scan by index, whole entities", peer);
+    bench.compare_each(vec![whole("sqlite").at_least(2.0), whole("native_db").at_least(1.5)], || {
+        let (sqlite, native) = (fixtures.sqlite(rows)?, fixtures.native(rows)?);
+        let sqlite: Scan =
+            Box::new(move |department, name| Ok(black_box(sqlite.by_last_name(department, name)?).len()));
+        let native: Scan =
+            Box::new(move |department, name| Ok(black_box(native.by_last_name(department, name)?).len()));
+        Ok((wholes(fixtures, rows)?, [sqlite, native].map(|scan| by_last_name(rows, scan)).into()))
     })
 }
 

@@ -113,16 +113,10 @@ impl<U: LoadUnit> Chunk<U> {
     }
 }
 
-/// A request under way.
-struct Sent {
-    number: u64,
-    rows: HashSet<RowKey>,
-}
-
 /// How a request ended.
 struct Answer {
     partition: PartitionKey,
-    number: u64,
+    rows: HashSet<RowKey>,
     units: usize,
     result: Result<()>,
 }
@@ -137,9 +131,8 @@ struct Loader<'w, U, W> {
     chunks: HashMap<PartitionKey, Chunk<U>>,
     /// Units in the chunks.
     waiting: usize,
-    /// The rows of requests under way: a second version of one waits for the first.
-    sent: HashMap<PartitionKey, Vec<Sent>>,
-    number: u64,
+    /// The rows of requests under way: a second version of one waits for the first, so no two have one in common.
+    sent: HashMap<PartitionKey, HashSet<RowKey>>,
     requests: FuturesUnordered<Request<'w>>,
     progress: LoadProgress,
 }
@@ -158,7 +151,6 @@ where
             chunks: HashMap::new(),
             waiting: 0,
             sent: HashMap::new(),
-            number: 0,
             requests: FuturesUnordered::new(),
             progress: LoadProgress::default(),
         }
@@ -213,26 +205,27 @@ where
         while self.requests.len() >= self.options.concurrency || self.is_under_way(partition, &rows) {
             self.settle_one().await?;
         }
-        self.number += 1;
-        let (number, count, partition) = (self.number, units.len(), partition.clone());
-        self.sent.entry(partition.clone()).or_default().push(Sent { number, rows });
+        let (count, partition) = (units.len(), partition.clone());
+        self.sent.entry(partition.clone()).or_default().extend(rows.iter().cloned());
         let written = (self.write)(units);
-        let answered = async move { Answer { partition, number, units: count, result: written.await } };
+        let answered = async move { Answer { partition, rows, units: count, result: written.await } };
         self.requests.push(Box::pin(answered));
         Ok(())
     }
 
     fn is_under_way(&self, partition: &PartitionKey, rows: &HashSet<RowKey>) -> bool {
-        self.sent.get(partition).is_some_and(|sent| sent.iter().any(|each| !each.rows.is_disjoint(rows)))
+        self.sent.get(partition).is_some_and(|sent| !sent.is_disjoint(rows))
     }
 
     async fn settle_one(&mut self) -> Result<()> {
-        let Some(Answer { partition, number, units, result }) = self.requests.next().await else {
+        let Some(Answer { partition, rows, units, result }) = self.requests.next().await else {
             return Ok(());
         };
         result?;
         if let Some(sent) = self.sent.get_mut(&partition) {
-            sent.retain(|each| each.number != number);
+            for row in &rows {
+                sent.remove(row);
+            }
             if sent.is_empty() {
                 self.sent.remove(&partition);
             }
