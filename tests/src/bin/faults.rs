@@ -92,6 +92,9 @@ fn explore(options: &Options) -> bool {
     let crowds = scenarios::crowds().into_iter().map(|scenario| (scenario, random));
     let searches = pairs.chain(crowds).filter(|(scenario, _)| options.wants(scenario.name));
     let searches: Vec<_> = searches.map(|(scenario, search)| Explorer::new(scenario, search)).collect();
+    if searches.is_empty() {
+        return true;
+    }
     let began = Instant::now();
     let reports = run_all(searches, |report| println!("{report}"));
     let executions: u64 = reports.iter().map(|report| report.executions).sum();
