@@ -31,6 +31,10 @@ fn main() -> Result<ExitCode, AnyError> {
         let report = runtime.block_on(soak::soak(&child("soak_child")?, options.soak, options.seed))?;
         println!("{report}");
         clean &= report.judgement.is_clean();
+        if let Some(report) = runtime.block_on(soak::soak_azurite(&child("soak_child")?, 60))? {
+            println!("{report}");
+            clean &= report.judgement.is_clean();
+        }
     }
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

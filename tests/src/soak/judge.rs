@@ -16,7 +16,7 @@ use crate::explore::{Judgement, Wrong};
 ///
 /// # Errors
 /// Those of reaching the stores.
-pub async fn judge(world: &World, promises: &Promises, clock: Arc<dyn Clock>) -> Result<Judgement> {
+pub(super) async fn judge(world: &World, promises: &Promises, clock: Arc<dyn Clock>) -> Result<Judgement> {
     let mut judgement = Judgement::default();
     let mover = world.mover().await?;
     let left = mover.progress().await?.queued;

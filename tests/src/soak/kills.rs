@@ -48,6 +48,8 @@ impl Clock for FastClock {
 /// What a soak found.
 #[derive(Debug, Clone)]
 pub struct SoakReport {
+    /// Where it was.
+    pub place: &'static str,
     /// How often the process was killed.
     pub kills: u32,
     /// Changes that were acknowledged.
@@ -60,10 +62,10 @@ pub struct SoakReport {
 
 impl fmt::Display for SoakReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kills, done, refused, judgement } = self;
+        let Self { place, kills, done, refused, judgement } = self;
         let mut counts = Counts::default();
         counts.add(judgement);
-        write!(f, "soak, embedded, kill -9: {kills} kills, {done} changes acknowledged, {refused} refused: {counts}")?;
+        write!(f, "soak, {place}, kill -9: {kills} kills, {done} changes acknowledged, {refused} refused: {counts}")?;
         if judgement.is_clean() { Ok(()) } else { write!(f, "\n{judgement}") }
     }
 }
@@ -111,5 +113,6 @@ pub async fn soak(child: &Path, duration: Duration, seed: u64) -> Result<SoakRep
         }
     }
     let judgement = judge(&world, &promises, clock).await?;
-    Ok(SoakReport { kills, done: promises.done, refused: promises.refused, judgement })
+    let (done, refused) = (promises.done, promises.refused);
+    Ok(SoakReport { place: "embedded", kills, done, refused, judgement })
 }

@@ -9,14 +9,14 @@ pub(super) const NOTHING: &str = "-";
 
 /// What may be there, by what writers have told: each line is the word, the thing, and for `begin` its new state.
 #[derive(Debug, Default)]
-pub struct Promises {
+pub(super) struct Promises {
     things: BTreeMap<String, Thing>,
     counts: BTreeMap<String, (u32, u32)>,
     broken: Vec<String>,
     /// Changes that were acknowledged.
-    pub done: u64,
+    pub(super) done: u64,
     /// Changes that were refused.
-    pub refused: u64,
+    pub(super) refused: u64,
 }
 
 /// What is known of one thing.
@@ -37,7 +37,7 @@ impl Default for Thing {
 
 impl Promises {
     /// Notes a line.
-    pub fn note(&mut self, line: &str) {
+    pub(super) fn note(&mut self, line: &str) {
         let words: Vec<&str> = line.split(' ').collect();
         match words.as_slice() {
             ["begin", thing, state] => self.thing(thing).open.push((*state).to_owned()),
