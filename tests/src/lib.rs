@@ -7,6 +7,7 @@ pub mod explore;
 pub mod fuzzing;
 pub mod gate;
 pub mod pattern;
+pub mod soak;
 pub mod stores;
 
 /// The programs in the README and the docs, run as doc tests.

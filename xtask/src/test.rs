@@ -48,13 +48,17 @@ fn run_with(azurite: Option<&Azurite>, command: &mut Command) -> Outcome {
 /// binary that does that.
 pub(crate) fn faults(workspace: &Workspace, arguments: &[String]) -> Outcome {
     let cargo = || cargo(&workspace.root);
-    if !arguments.iter().any(|argument| matches!(argument.as_str(), "--replay" | "--only")) {
+    let everything = !arguments.iter().any(|argument| matches!(argument.as_str(), "--replay" | "--only"));
+    // Of the parts only the soak has workers on Azurite.
+    let soaks = everything || arguments.iter().any(|argument| argument == "soak");
+    let azurite = if soaks { azurite::for_tests(workspace)? } else { None };
+    if everything {
         run(cargo().args(["test", "--quiet", "--package", "table-embedded", "--lib", "fault_tests"]))?;
     }
     run(cargo().args(["build", "--quiet", "--release", "--package", "table-tests", "--bins"]))?;
-    run(cargo()
-        .args(["run", "--quiet", "--release", "--package", "table-tests", "--bin", "faults", "--"])
-        .args(arguments))
+    let mut faults = cargo();
+    faults.args(["run", "--quiet", "--release", "--package", "table-tests", "--bin", "faults", "--"]).args(arguments);
+    run_with(azurite.as_ref(), &mut faults)
 }
 
 /// Nextest is faster and optional; both run the same tests of the default members.

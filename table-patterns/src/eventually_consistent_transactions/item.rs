@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use table_core::{Error, Result, Timestamp};
+use table_core::{Error, Result, Timestamp, limits};
 
 /// Failures that an envelope keeps; older ones make room.
 const MOST_FAILURES: usize = 5;
@@ -53,6 +53,12 @@ pub(super) struct Envelope {
     pub(super) failed: u32,
     #[serde(default)]
     pub(super) failures: Vec<ItemFailure>,
+    /// Deliveries whose worker lived to say what became of them.
+    #[serde(default)]
+    pub(super) answered: u32,
+    /// The id that it had on its queue, once it is on the poison queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) poisoned: Option<String>,
 }
 
 impl Envelope {
@@ -60,13 +66,26 @@ impl Envelope {
         let kind = handler_name(W::KIND, item.scope());
         let item = serde_json::to_value(item)
             .map_err(|error| Error::invalid_value("the work item cannot be written as JSON").with_source(error))?;
-        Ok(Self { kind, item, failed: 0, failures: Vec::new() })
+        Ok(Self { kind, item, failed: 0, failures: Vec::new(), answered: 0, poisoned: None })
     }
 
     pub(super) fn encode(&self) -> Result<Bytes> {
         serde_json::to_vec(self)
             .map(Bytes::from)
             .map_err(|error| Error::invalid_value("the work item cannot be written as JSON").with_source(error))
+    }
+
+    /// The body for a message that is already there; older failures make room where it would be too large, and
+    /// where that is not enough there is none, and the message keeps the body that it has.
+    pub(super) fn encode_again(&self) -> Result<Option<Bytes>> {
+        for forgotten in 0..=self.failures.len() {
+            let failures = self.failures.iter().skip(forgotten).cloned().collect();
+            let body = Self { failures, ..self.clone() }.encode()?;
+            if body.len() <= limits::MESSAGE_BYTES {
+                return Ok(Some(body));
+            }
+        }
+        Ok(None)
     }
 
     pub(super) fn decode(body: &[u8]) -> Result<Self> {
@@ -97,5 +116,26 @@ impl Outgoing {
     /// [`InvalidValue`](table_core::ErrorKind::InvalidValue) where serde cannot write it.
     pub fn of<W: WorkItem>(item: &W) -> Result<Self> {
         Ok(Self { body: Envelope::of(item)?.encode()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_make_room_where_a_message_would_be_too_large() {
+        let item = serde_json::Value::String("x".repeat(limits::MESSAGE_BYTES - 1000));
+        let mut envelope =
+            Envelope { kind: String::new(), item, failed: 0, failures: Vec::new(), answered: 0, poisoned: None };
+        for number in 0..3 {
+            envelope.note("step", &Error::invalid_value(format!("{number} {}", "y".repeat(300))));
+        }
+        let body = envelope.encode_again().unwrap().unwrap();
+        let kept = Envelope::decode(&body).unwrap();
+        assert_eq!((kept.failed, kept.failures.len()), (3, 2));
+        assert!(kept.failures[0].error.contains("1 y"), "the oldest is forgotten first");
+        envelope.item = serde_json::Value::String("x".repeat(limits::MESSAGE_BYTES));
+        assert_eq!(envelope.encode_again().unwrap(), None);
     }
 }

@@ -18,7 +18,8 @@
 //!
 //! **A crash** before the message is sent leaves nothing; after that the item is done, whoever dies and when:
 //! a dead worker's lease runs out, and the next worker runs the handler from its start. A crash between
-//! sending to the poison queue and deleting leaves the item in both; the poison queue's copy has the same id.
+//! sending to the poison queue and deleting leaves the item in both, and it may be put aside once more: [`PoisonedItem::item_id`] is the same
+//! for both.
 //!
 //! **Not for** work within one partition, where a transaction is simpler and at once; nor for work that
 //! must be done before the caller goes on.

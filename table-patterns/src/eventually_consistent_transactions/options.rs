@@ -75,7 +75,7 @@ setters! {
     with_longest_run: longest_run: Duration;
     /// Poisons an item after so many failures.
     with_most_failures: most_failures: u32;
-    /// Poisons an item after so many deliveries that nobody answered.
+    /// Poisons an item after so many deliveries whose workers died.
     with_most_deliveries: most_deliveries: u32;
     /// Waits this long before the first repetition.
     with_first_wait: first_wait: Duration;

@@ -50,6 +50,8 @@ pub struct PoisonedItem {
     pub id: String,
     /// Its kind; empty where the message was no work item at all.
     pub kind: String,
+    /// The id that it had on its queue. Where a worker died while it put the item aside, there are two with one.
+    pub item_id: Option<String>,
     /// Its latest failures, oldest first.
     pub failures: Vec<ItemFailure>,
     item: serde_json::Value,
@@ -59,9 +61,10 @@ pub struct PoisonedItem {
 impl PoisonedItem {
     fn read(id: String, body: bytes::Bytes) -> Self {
         let envelope = Envelope::decode(&body).ok();
-        let (kind, failures, item) =
-            envelope.map_or_else(Default::default, |envelope| (envelope.kind, envelope.failures, envelope.item));
-        Self { id, kind, failures, item, body }
+        let (kind, item_id, failures, item) = envelope.map_or_else(Default::default, |envelope| {
+            (envelope.kind, envelope.poisoned, envelope.failures, envelope.item)
+        });
+        Self { id, kind, item_id, failures, item, body }
     }
 
     /// The item itself.
@@ -97,7 +100,7 @@ impl Mover {
     pub async fn retry_poisoned(&self, id: &str) -> Result<()> {
         let message = self.take_poisoned(id).await?;
         let mut envelope = Envelope::decode(&message.body)?;
-        (envelope.failed, envelope.failures) = (0, Vec::new());
+        (envelope.failed, envelope.failures, envelope.answered, envelope.poisoned) = (0, Vec::new(), 0, None);
         let for_ever = SendOptions::default().with_time_to_live(TimeToLive::Never);
         self.shared.queues.send(&self.shared.queue, envelope.encode()?, for_ever).await?;
         self.shared.news.notify_waiters();

@@ -66,6 +66,14 @@ impl<'m> Worker<'m> {
                 return self.poison(lease, message.body).await;
             }
         };
+        if self.is_deadly(&envelope, &message) {
+            let error =
+                Error::new(ErrorKind::Contention, "no worker that took the item lived to say what became of it");
+            tracing::error!(message = %message.receipt.id, %error, "poisoned");
+            envelope.note("begin", &error);
+            return self.put_aside(lease, envelope, &message).await;
+        }
+        envelope.answered = envelope.answered.saturating_add(1);
         let delivery = Delivery::new(&message.receipt.id, message.dequeue_count);
         let run = AssertUnwindSafe(self.handle(&envelope, delivery.clone())).catch_unwind();
         let result = match lease.keep(options, run, self.released()).await {
@@ -73,29 +81,32 @@ impl<'m> Worker<'m> {
                 self.shared.counters.retried.fetch_add(1, Ordering::Relaxed);
                 return Ok(());
             }
-            Held::Released => return lease.hide(Duration::ZERO, None).await,
+            Held::Released => return lease.hide(Duration::ZERO, envelope.encode_again()?).await,
             Held::Through(Ok(result)) => result,
             Held::Through(Err(_)) => Err(Error::corrupted("the handler panicked")),
         };
         match result {
-            Ok(next) => self.settle(lease, next).await,
+            Ok(next) => self.settle(lease, next, &envelope).await,
             Err(error) => {
                 let waiting = options.wait_after(message.dequeue_count);
                 let mends = error.is_retryable() || error.outcome_unknown() || error.kind() == ErrorKind::Contention;
                 tracing::warn!(message = %message.receipt.id, step = delivery.current_step(), %error, mends, "failed");
-                if mends && message.dequeue_count < options.most_deliveries {
-                    self.shared.counters.retried.fetch_add(1, Ordering::Relaxed);
-                    return lease.hide(waiting, None).await;
-                }
-                envelope.note(delivery.current_step(), &error);
-                let body = envelope.encode()?;
-                if envelope.failed >= options.most_failures || message.dequeue_count >= options.most_deliveries {
-                    return self.poison(lease, body).await;
+                if !mends {
+                    envelope.note(delivery.current_step(), &error);
+                    if envelope.failed >= options.most_failures {
+                        return self.put_aside(lease, envelope, &message).await;
+                    }
                 }
                 self.shared.counters.retried.fetch_add(1, Ordering::Relaxed);
-                lease.hide(waiting, Some(body)).await
+                lease.hide(waiting, envelope.encode_again()?).await
             }
         }
+    }
+
+    /// Whether so many workers died with an item that it is taken for their end.
+    fn is_deadly(&self, envelope: &Envelope, message: &Message) -> bool {
+        let before = message.dequeue_count.saturating_sub(1);
+        before.saturating_sub(envelope.answered) >= self.shared.options.most_deliveries
     }
 
     async fn handle(&self, envelope: &Envelope, delivery: Delivery) -> Result<Next> {
@@ -108,7 +119,7 @@ impl<'m> Worker<'m> {
         }
     }
 
-    async fn settle(&self, mut lease: Lease<'_>, next: Next) -> Result<()> {
+    async fn settle(&self, mut lease: Lease<'_>, next: Next, envelope: &Envelope) -> Result<()> {
         let counters = &self.shared.counters;
         match next {
             Next::Done => {
@@ -116,15 +127,24 @@ impl<'m> Worker<'m> {
                 counters.done.fetch_add(1, Ordering::Relaxed);
             }
             Next::Become(item, due) => {
-                lease.hide(due, Some(item.body)).await?;
+                // The message is the same, and so are its deliveries so far.
+                let next = Envelope { answered: envelope.answered, ..Envelope::decode(&item.body)? };
+                lease.hide(due, Some(next.encode_again()?.unwrap_or(item.body))).await?;
                 counters.done.fetch_add(1, Ordering::Relaxed);
             }
             Next::Later(due) => {
-                lease.hide(due, None).await?;
+                lease.hide(due, envelope.encode_again()?).await?;
                 counters.retried.fetch_add(1, Ordering::Relaxed);
             }
         }
         Ok(())
+    }
+
+    /// Puts an item aside, with its id, so that two copies of it can be told from two items.
+    async fn put_aside(&self, lease: Lease<'_>, mut envelope: Envelope, message: &Message) -> Result<()> {
+        envelope.poisoned = Some(message.receipt.id.clone());
+        let body = envelope.encode_again()?.unwrap_or_else(|| message.body.clone());
+        self.poison(lease, body).await
     }
 
     /// Puts a message aside: first there, then no longer here.

@@ -1,9 +1,11 @@
 //! Explores crashes and interleavings, and says what they left. See `cargo xtask faults` in CONTRIBUTING.md.
 
+use std::env::consts::EXE_EXTENSION;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
-use table_tests::crash;
-use table_tests::explore::{ExecutionName, Explorer, Report, SABOTAGES, Search, scenarios};
+use table_tests::explore::{Counts, ExecutionName, Explorer, Report, SABOTAGES, Search, run_all, scenarios};
+use table_tests::{crash, soak};
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -14,15 +16,25 @@ fn main() -> Result<ExitCode, AnyError> {
         return replay(name);
     }
     let mut clean = explore(&options);
-    if options.only.as_ref().is_none_or(|only| "sabotage".contains(only.as_str())) {
+    if options.wants("sabotage") {
         clean &= sabotage(&options);
     }
-    if options.kills > 0 {
-        let child = std::env::current_exe()?.with_file_name(format!("crash_child{}", std::env::consts::EXE_SUFFIX));
-        let runtime = tokio::runtime::Runtime::new()?;
-        let report = runtime.block_on(crash::kill_repeatedly(&child, options.kills, options.seed))?;
+    let child =
+        |name: &str| Ok::<_, AnyError>(std::env::current_exe()?.with_file_name(name).with_extension(EXE_EXTENSION));
+    let runtime = tokio::runtime::Runtime::new()?;
+    if options.kills > 0 && options.wants("kill") {
+        let report = runtime.block_on(crash::kill_repeatedly(&child("crash_child")?, options.kills, options.seed))?;
         println!("{report}");
         clean &= report.is_clean();
+    }
+    if options.soak > Duration::ZERO && options.wants("soak") {
+        let report = runtime.block_on(soak::soak(&child("soak_child")?, options.soak, options.seed))?;
+        println!("{report}");
+        clean &= report.judgement.is_clean();
+        if let Some(report) = runtime.block_on(soak::soak_azurite(&child("soak_child")?, 60))? {
+            println!("{report}");
+            clean &= report.judgement.is_clean();
+        }
     }
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -34,6 +46,7 @@ struct Options {
     only: Option<String>,
     seed: u64,
     kills: u32,
+    soak: Duration,
     random: u64,
     preemptions: u32,
     verbose: bool,
@@ -41,8 +54,16 @@ struct Options {
 
 impl Options {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, AnyError> {
-        let mut options =
-            Self { replay: None, only: None, seed: 1, kills: 200, random: 100_000, preemptions: 3, verbose: false };
+        let mut options = Self {
+            replay: None,
+            only: None,
+            seed: 1,
+            kills: 200,
+            soak: Duration::from_secs(60),
+            random: 100_000,
+            preemptions: 3,
+            verbose: false,
+        };
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
             match argument.as_str() {
@@ -50,6 +71,7 @@ impl Options {
                 "--only" => options.only = Some(value()?),
                 "--seed" => options.seed = value()?.parse()?,
                 "--kills" => options.kills = value()?.parse()?,
+                "--soak" => options.soak = Duration::from_secs(value()?.parse()?),
                 "--random" => options.random = value()?.parse()?,
                 "--verbose" => options.verbose = true,
                 "--preemptions" => options.preemptions = value()?.parse()?,
@@ -58,45 +80,52 @@ impl Options {
         }
         Ok(options)
     }
+
+    /// Whether something of this name is to be run.
+    fn wants(&self, name: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
+    }
 }
 
+/// Explores every scenario, and says what was found in each and in all.
 #[expect(clippy::print_stdout, reason = "the report is what the program is for")]
 fn explore(options: &Options) -> bool {
     let exhaustive = Search::Exhaustive { preemptions: options.preemptions };
     let random = Search::Random { executions: options.random, seed: options.seed };
     let pairs = scenarios::pairs().into_iter().map(|scenario| (scenario, exhaustive));
     let crowds = scenarios::crowds().into_iter().map(|scenario| (scenario, random));
-    let mut clean = true;
-    for (scenario, search) in pairs.chain(crowds) {
-        if options.only.as_ref().is_some_and(|only| !scenario.name.contains(only.as_str())) {
-            continue;
-        }
-        let report = Explorer::new(scenario, search).run();
-        println!("{report}");
-        clean &= report.counts.is_clean();
+    let searches = pairs.chain(crowds).filter(|(scenario, _)| options.wants(scenario.name));
+    let searches: Vec<_> = searches.map(|(scenario, search)| Explorer::new(scenario, search)).collect();
+    if searches.is_empty() {
+        return true;
     }
-    clean
+    let began = Instant::now();
+    let reports = run_all(searches, |report| println!("{report}"));
+    let executions: u64 = reports.iter().map(|report| report.executions).sum();
+    let counts = reports.iter().fold(Counts::default(), |counts, report| counts.plus(report.counts));
+    let (scenarios, took) = (reports.len(), began.elapsed().as_secs_f64());
+    println!("in all {scenarios} scenarios: {executions} executions: {counts} ({took:.1} s)");
+    counts.is_clean()
 }
 
 /// Breaks the protocols on purpose, each in one way, and says whether that was noticed.
 #[expect(clippy::print_stdout, reason = "the report is what the program is for")]
 fn sabotage(options: &Options) -> bool {
-    let mut noticed = true;
-    for (sabotage, names) in SABOTAGES {
-        let scenario = scenarios::named(names);
-        let Some(report) = scenario.map(|scenario| sabotage.search(scenario)) else { continue };
-        let Report { scenario, executions, .. } = &report;
-        if report.failure.is_some() {
-            println!("sabotage, {sabotage}: found by {scenario:?} after {executions} executions");
-        } else {
-            println!("sabotage, {sabotage}: NOT FOUND by {scenario:?} in {executions} executions");
-            noticed = false;
+    let known = SABOTAGES.iter().filter_map(|(sabotage, name)| Some((sabotage, scenarios::named(name)?)));
+    let searches: Vec<_> = known.map(|(sabotage, scenario)| sabotage.search(scenario)).collect();
+    let all = searches.len() == SABOTAGES.len();
+    let reports = run_all(searches, |report| {
+        let Report { scenario, executions, sabotage, failure, .. } = report;
+        let sabotage = sabotage.map(|sabotage| sabotage.to_string()).unwrap_or_default();
+        match failure {
+            Some(_) => println!("sabotage, {sabotage}: found by {scenario:?} after {executions} executions"),
+            None => println!("sabotage, {sabotage}: NOT FOUND by {scenario:?} in {executions} executions"),
         }
         if options.verbose {
             println!("{report}");
         }
-    }
-    noticed
+    });
+    all && reports.iter().all(|report| report.failure.is_some())
 }
 
 #[expect(clippy::print_stdout, reason = "the report is what the program is for")]

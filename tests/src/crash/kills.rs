@@ -87,6 +87,25 @@ pub async fn kill_repeatedly(child: &Path, kills: u32, seed: u64) -> Result<Kill
     Ok(report)
 }
 
+/// Runs a program for a while, kills it with SIGKILL, and gives the lines that it had printed.
+///
+/// # Errors
+/// Where it cannot be run, or ended by itself.
+pub fn run_and_kill(command: &mut Command, life: Duration) -> Result<Vec<String>, AnyError> {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let output = child.stdout.take().ok_or("the child has no output")?;
+    let reader = std::thread::spawn(move || BufReader::new(output).lines().collect::<Result<Vec<_>, _>>());
+    // How long the process lives is what is varied here, not something that is waited for.
+    std::thread::sleep(life);
+    let ended = child.try_wait()?;
+    child.kill()?;
+    child.wait()?;
+    if let Some(status) = ended {
+        return Err(format!("the child ended by itself: {status}").into());
+    }
+    Ok(reader.join().map_err(|_| "the reader panicked")??)
+}
+
 /// What the killed processes have reported.
 #[derive(Default)]
 struct Promised {
@@ -99,18 +118,7 @@ struct Promised {
 impl Promised {
     /// Runs the child for a while, kills it, and notes what it had reported.
     fn run_and_kill(&mut self, child: &Path, file: &Path, round: u32, life: Duration) -> Result<(), AnyError> {
-        let mut child = Command::new(child).arg(file).arg(round.to_string()).stdout(Stdio::piped()).spawn()?;
-        let output = child.stdout.take().ok_or("the child has no output")?;
-        let reader = std::thread::spawn(move || BufReader::new(output).lines().collect::<Result<Vec<_>, _>>());
-        // How long the process lives is what is varied here, not something that is waited for.
-        std::thread::sleep(life);
-        let ended = child.try_wait()?;
-        child.kill()?;
-        child.wait()?;
-        if let Some(status) = ended {
-            return Err(format!("the child ended by itself: {status}").into());
-        }
-        for line in reader.join().map_err(|_| "the reader panicked")?? {
+        for line in run_and_kill(Command::new(child).arg(file).arg(round.to_string()), life)? {
             self.note(&line)?;
         }
         Ok(())

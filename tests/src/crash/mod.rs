@@ -2,7 +2,7 @@
 
 mod kills;
 
-pub use kills::{KillReport, kill_repeatedly};
+pub use kills::{KillReport, kill_repeatedly, run_and_kill};
 
 use table_core::{Action, DynamicEntity, EntityKey, Operation, QueueName, Result, TableName, Transaction};
 

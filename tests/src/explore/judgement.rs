@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use table_patterns::maintenance;
+
 /// How something can be wrong once all queues are empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
@@ -39,7 +41,20 @@ impl Counts {
         *self == Self::default()
     }
 
-    pub(super) fn add(&mut self, judgement: &Judgement) {
+    /// Adds other counts.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            lost: self.lost + other.lost,
+            stale: self.stale + other.stale,
+            orphaned: self.orphaned + other.orphaned,
+            doubled: self.doubled + other.doubled,
+            broken: self.broken + other.broken,
+        }
+    }
+
+    /// Counts what a judgement found.
+    pub fn add(&mut self, judgement: &Judgement) {
         for (wrong, _) in &judgement.findings {
             match wrong {
                 Wrong::Lost => self.lost += 1,
@@ -77,6 +92,27 @@ impl Judgement {
         if !so {
             self.find(otherwise, what());
         }
+    }
+
+    /// Notes what maintenance has found; and what it takes to be on its way, since nothing is any more.
+    pub fn add_report(&mut self, report: &maintenance::Report) {
+        for finding in &report.findings {
+            let wrong = match finding.wrong {
+                maintenance::Wrong::Missing => Wrong::Lost,
+                maintenance::Wrong::Stale => Wrong::Stale,
+                maintenance::Wrong::Orphaned | maintenance::Wrong::Leftover => Wrong::Orphaned,
+                maintenance::Wrong::Doubled => Wrong::Doubled,
+                maintenance::Wrong::Unreadable => Wrong::Broken,
+            };
+            self.find(wrong, format!("verify: {finding}"));
+        }
+        let whole = report.omitted == 0 && report.in_flight == 0;
+        self.expect(whole, Wrong::Broken, || format!("verify leaves something open: {report}"));
+    }
+
+    /// What is wrong, one by one.
+    pub fn findings(&self) -> impl Iterator<Item = &(Wrong, String)> {
+        self.findings.iter()
     }
 
     /// Whether nothing is wrong.

@@ -27,5 +27,5 @@ mod turns;
 pub use choices::Schedule;
 pub use judgement::{Counts, Judgement, Wrong};
 pub use sabotage::{SABOTAGES, Sabotage};
-pub use search::{ExecutionName, Explorer, Failure, Report, Search};
-pub use stage::{Answer, AnyStore, Scenario, Stage, StoreHandle, Told};
+pub use search::{ExecutionName, Explorer, Failure, Report, Search, run_all};
+pub use stage::{Answer, AnyStore, Scenario, Stage, StoreHandle, Stores, Told};

@@ -1,6 +1,8 @@
 //! Searching the executions of a scenario: all of them within bounds, or many by chance.
 
+use std::collections::VecDeque;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::choices::{Choices, Schedule};
@@ -57,6 +59,8 @@ pub struct Report {
     pub scenario: &'static str,
     /// How it was searched.
     pub search: Search,
+    /// What was broken on purpose.
+    pub sabotage: Option<Sabotage>,
     /// How many executions were made.
     pub executions: u64,
     /// What was wrong, over all executions.
@@ -126,6 +130,27 @@ impl fmt::Display for Report {
     }
 }
 
+/// Makes searches side by side, as many as the machine has cores, and shows each report when it is there.
+#[must_use]
+pub fn run_all(searches: Vec<Explorer>, show: impl Fn(&Report) + Sync) -> Vec<Report> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let (searches, reports) = (Mutex::new(VecDeque::from(searches)), Mutex::new(Vec::new()));
+    let next = || searches.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some(search) = next() {
+                    let report = search.run();
+                    let mut reports = reports.lock().unwrap_or_else(PoisonError::into_inner);
+                    show(&report);
+                    reports.push(report);
+                }
+            });
+        }
+    });
+    reports.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A search at work: one runtime for all its executions.
 #[derive(Debug)]
 pub struct Explorer {
@@ -163,6 +188,7 @@ impl Explorer {
         let mut report = Report {
             scenario: self.scenario.name,
             search: self.search,
+            sabotage: self.sabotage,
             executions: 0,
             counts: Counts::default(),
             failure: None,

@@ -7,24 +7,37 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
 use table_core::{ErrorKind, ManualClock, MemoryStore, QueueStore, Result, TableStore, Timestamp};
 
 use super::judgement::Judgement;
 use super::sabotage::Sabotage;
 use super::turns::{ActorTurn, Turns};
-use crate::gate::Gate;
+use crate::blobs::FaultyBlobs;
+use crate::gate::{Gate, Turn};
 
 /// A store of tables and queues.
-pub trait AnyStore: TableStore + QueueStore {}
+pub trait AnyStore: TableStore + QueueStore + fmt::Debug {}
 
-impl<S: TableStore + QueueStore> AnyStore for S {}
+impl<S: TableStore + QueueStore + fmt::Debug> AnyStore for S {}
 
 /// A store as one of the actors sees it.
 pub type StoreHandle = Arc<dyn AnyStore>;
 
+/// All stores as one of the actors sees them.
+#[derive(Debug, Clone)]
+pub struct Stores {
+    /// Tables and queues.
+    pub store: StoreHandle,
+    /// Blobs.
+    pub blobs: Arc<dyn ObjectStore>,
+}
+
 /// One execution before it begins: fresh stores, and what a scenario puts on them.
 pub struct Stage {
     pub(super) memory: MemoryStore,
+    blobs: Arc<InMemory>,
     pub(super) clock: Arc<ManualClock>,
     pub(super) turns: Arc<Turns>,
     pub(super) actors: Vec<Actor>,
@@ -43,7 +56,8 @@ impl Stage {
     pub(super) fn new(turns: Turns, sabotage: Option<Sabotage>) -> Self {
         let clock = Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH));
         let memory = MemoryStore::with_clock(clock.clone());
-        Self { memory, clock, turns: Arc::new(turns), actors: Vec::new(), judge: None, sabotage }
+        let (blobs, turns) = (Arc::new(InMemory::new()), Arc::new(turns));
+        Self { memory, blobs, clock, turns, actors: Vec::new(), judge: None, sabotage }
     }
 
     /// The store itself: nobody waits, and nothing is sabotaged.
@@ -58,32 +72,43 @@ impl Stage {
         Arc::clone(&self.clock)
     }
 
-    /// The store as a process sees it that nobody interrupts, before or after the actors.
+    /// All stores themselves: nobody waits, and nothing is sabotaged.
     #[must_use]
-    pub fn undisturbed(&self) -> StoreHandle {
-        self.handle(ActorTurn::Free)
+    pub fn bare(&self) -> Stores {
+        Stores { store: Arc::new(self.memory()), blobs: self.blobs.clone() }
     }
 
-    /// A store as the code under test sees it: sabotaged, where that is tried.
+    /// The stores as a process sees them that nobody interrupts, before or after the actors.
     #[must_use]
-    pub fn sabotaged(&self, store: impl AnyStore) -> StoreHandle {
+    pub fn undisturbed(&self) -> Stores {
+        self.taking_turns(ActorTurn::Free)
+    }
+
+    /// The stores as the code under test sees them whose calls wait for these turns: sabotaged, where that is tried.
+    pub fn taking_turns(&self, turn: impl Turn + Clone) -> Stores {
+        let blobs = FaultyBlobs::gated(self.blobs.clone(), turn.clone());
+        let store = Gate::new(self.memory.clone(), turn);
         match self.sabotage {
-            None => Arc::new(store),
-            Some(sabotage) => sabotage.of(store),
+            None => Stores { store: Arc::new(store), blobs: Arc::new(blobs) },
+            Some(sabotage) => sabotage.of(store, blobs),
         }
     }
 
-    fn handle(&self, turn: ActorTurn) -> StoreHandle {
-        self.sabotaged(Gate::new(self.memory.clone(), turn))
-    }
-
-    /// Adds an actor; each of its store calls waits for its turn. Says later what it was told.
+    /// Adds an actor; each of its calls to tables and queues waits for its turn. Says later what it was told.
     pub fn actor<F>(&mut self, name: &'static str, work: impl FnOnce(StoreHandle) -> F) -> Told
     where
         F: Future<Output = Result<()>> + 'static,
     {
+        self.actor_with_blobs(name, |stores| work(stores.store))
+    }
+
+    /// As [`actor`](Stage::actor), with blobs.
+    pub fn actor_with_blobs<F>(&mut self, name: &'static str, work: impl FnOnce(Stores) -> F) -> Told
+    where
+        F: Future<Output = Result<()>> + 'static,
+    {
         let told = Told::default();
-        let work = work(self.handle(self.turns.new_desk()));
+        let work = work(self.taking_turns(self.turns.new_desk()));
         self.actors.push(Actor { name, told: told.clone(), work: Box::pin(work) });
         told
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::TryStreamExt;
 use futures_util::future::LocalBoxFuture;
 use table_core::{DynamicEntity, Entity, IfMatch, Table};
 use table_tests::explore::{Answer, Explorer, Judgement, Scenario, Search, Stage, StoreHandle, Wrong};
@@ -134,6 +135,34 @@ fn actors_that_sleep_are_woken() {
     let report = Explorer::new(Scenario::new("sleepers", sleepers), Search::Exhaustive { preemptions: 1 }).run();
     assert!(report.counts.is_clean(), "{report}");
     assert!(report.executions > 10, "{report}");
+}
+
+/// Makes its calls side by side, with what polls only those that were woken.
+fn side_by_side(stage: &mut Stage) -> LocalBoxFuture<'_, ()> {
+    Box::pin(async move {
+        let table = Table::new(Arc::new(stage.memory()), "Counters").unwrap();
+        table.create().await.unwrap();
+        stage.actor("writer", |store| async move {
+            let table = Table::new(store, "Counters")?;
+            let names = ["a", "b", "c"].map(|name| Counter { name: name.into(), value: 0 });
+            let inserts = names.iter().map(|counter| table.insert(counter));
+            inserts.collect::<futures_util::stream::FuturesUnordered<_>>().try_for_each(|_| async { Ok(()) }).await
+        });
+        stage.judge(async move {
+            let mut judgement = Judgement::default();
+            let rows = table.all(table_core::Query::<Counter>::all().allow_scan()).await.unwrap();
+            judgement.expect(rows.len() == 3, Wrong::Lost, || format!("{} rows", rows.len()));
+            judgement
+        });
+    })
+}
+
+#[test]
+fn calls_side_by_side_go_on_one_by_one() {
+    let scenario = Scenario::new("side by side", side_by_side);
+    let (story, clean) = Explorer::new(scenario, Search::Exhaustive { preemptions: 0 }).replay(&"-".parse().unwrap());
+    assert!(clean, "{story}");
+    assert_eq!(story.lines().count(), 3, "{story}");
 }
 
 /// Waits for what nobody does.

@@ -1,15 +1,14 @@
 //! The protocols as they are: a bounded share of what `cargo xtask faults` explores.
 
-use table_tests::explore::{Explorer, Scenario, Search, scenarios};
+use table_tests::explore::{Explorer, Scenario, Search, run_all, scenarios};
 
 fn explore(all: Vec<Scenario>, search: Search) -> u64 {
-    let mut executions = 0;
-    for scenario in all {
-        let report = Explorer::new(scenario, search).run();
+    let searches = all.into_iter().map(|scenario| Explorer::new(scenario, search)).collect();
+    let reports = run_all(searches, |_| {});
+    for report in &reports {
         assert!(report.counts.is_clean(), "{report}");
-        executions += report.executions;
     }
-    executions
+    reports.iter().map(|report| report.executions).sum()
 }
 
 #[test]

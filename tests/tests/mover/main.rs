@@ -10,4 +10,5 @@
 
 mod archive;
 mod costs;
+mod files;
 mod work;

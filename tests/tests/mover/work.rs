@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use table_core::layer::{Fault, FaultMoment, FaultOptions, FaultPlan};
 use table_core::store::{ReceiveOptions, SendOptions};
-use table_core::{Error, ErrorKind, ManualClock, MemoryStore, QueueName, QueueStore, Result};
+use table_core::{Error, ErrorKind, ManualClock, MemoryStore, QueueName, QueueStore, Result, Timestamp};
 use table_patterns::eventually_consistent_transactions::{Delivery, Mover, MoverOptions, Next, Outgoing, WorkItem};
 use table_tests::stores::memory_store;
 
@@ -249,4 +250,132 @@ async fn many_items_and_several_movers_on_one_queue_do_each_item_once() {
     let mut seen = seen.lock().unwrap().clone();
     seen.sort_unstable();
     assert_eq!(seen, (0..300).collect::<Vec<_>>());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_that_kills_its_workers_is_poisoned_and_one_that_must_wait_is_not() {
+    let (store, clock) = memory_store();
+    let options = options().with_most_deliveries(4);
+    let mover = mover(&store, options, |calls, _, _| async move {
+        if calls < 50 { Err(Error::new(ErrorKind::Unavailable, "not now")) } else { Ok(Next::Done) }
+    })
+    .await;
+    let queue = QueueName::new("moves").unwrap();
+    mover.send(&Count { to: 1 }).await.unwrap();
+    run_out(&mover, &clock).await;
+    assert_eq!(mover.progress().await.unwrap().done, 1, "fifty failures that mend poison nothing");
+
+    mover.send(&Count { to: 2 }).await.unwrap();
+    for _ in 0..4 {
+        // A worker takes it and is never heard of again.
+        assert_eq!(store.receive(&queue, ReceiveOptions::default()).await.unwrap().len(), 1);
+        clock.advance(Duration::from_secs(60));
+    }
+    run_out(&mover, &clock).await;
+    let poisoned = mover.poisoned().await.unwrap();
+    assert_eq!((poisoned.len(), mover.progress().await.unwrap().done), (1, 1));
+    assert!(poisoned[0].failures[0].error.contains("no worker"), "{:?}", poisoned[0].failures);
+    assert_eq!(poisoned[0].item::<Count>().unwrap(), Count { to: 2 });
+
+    // Tried again, it begins anew.
+    mover.retry_poisoned(&poisoned[0].id).await.unwrap();
+    run_out(&mover, &clock).await;
+    assert_eq!(mover.progress().await.unwrap().done, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_put_aside_twice_has_one_id() {
+    let (store, clock) = memory_store();
+    let failing = |_, _, _| async { Err(Error::invalid_value("never")) };
+    let mover = mover(&store, options().with_most_failures(1), failing).await;
+    let receipt = mover.send(&Count { to: 1 }).await.unwrap();
+    // The answer to the deletion is lost on a worker that dies right then.
+    let plan = FaultPlan::new(FaultOptions::default().with_death(5, FaultMoment::Before));
+    let faulty = Arc::new(Fault::new(store.clone(), plan.clone()));
+    let dying = Mover::builder(faulty, "moves").unwrap().with_options(options().with_most_failures(1));
+    let dying = dying.on(|_: Count, _| async { Err(Error::invalid_value("never")) }).build().await.unwrap();
+    drop(dying.run_due().await);
+    assert!(plan.is_dead());
+    run_out_after(&mover, &clock).await;
+    let ids: Vec<_> = mover.poisoned().await.unwrap().into_iter().map(|item| item.item_id.unwrap()).collect();
+    assert_eq!(ids, [receipt.id.clone(), receipt.id]);
+}
+
+/// As [`run_out`], once all leases are over.
+async fn run_out_after(mover: &Mover, clock: &ManualClock) {
+    clock.advance(Duration::from_secs(600));
+    run_out(mover, clock).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_wait_before_a_repetition_doubles_up_to_its_bound() {
+    let (store, clock) = memory_store();
+    let options = options().with_first_wait(Duration::from_secs(2)).with_longest_wait(Duration::from_secs(6));
+    let mover = mover(&store, options, |_, _, _| async { Err(Error::new(ErrorKind::Throttled, "busy")) }).await;
+    mover.send(&Count { to: 1 }).await.unwrap();
+    assert_eq!(mover.run_due().await.unwrap(), 1);
+    for wait in [2, 4, 6, 6] {
+        clock.advance(Duration::from_secs(wait - 1));
+        assert_eq!(mover.run_due().await.unwrap(), 0, "it comes too early, before {wait} s");
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(mover.run_due().await.unwrap(), 1, "it does not come after {wait} s");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_items_run_at_once_than_allowed() {
+    let (store, clock) = memory_store();
+    turn_together(&clock);
+    let (running, most) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let (now, peak) = (Arc::clone(&running), Arc::clone(&most));
+    let mover = mover(&store, options().with_concurrency(3), move |_, _, _| {
+        let (now, peak) = (Arc::clone(&now), Arc::clone(&peak));
+        async move {
+            peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            now.fetch_sub(1, Ordering::SeqCst);
+            Ok(Next::Done)
+        }
+    })
+    .await;
+    for to in 0..20 {
+        mover.send(&Count { to }).await.unwrap();
+    }
+    let workers = mover.start();
+    mover.drain().await.unwrap();
+    workers.shutdown().await;
+    assert_eq!((most.load(Ordering::SeqCst), mover.progress().await.unwrap().done), (3, 20));
+}
+
+#[tokio::test]
+async fn queues_know_nothing_of_each_other() {
+    let store = MemoryStore::new();
+    let one = mover(&store, options(), |_, _, _| async { Ok(Next::Done) }).await;
+    let other = Mover::builder(Arc::new(store.clone()), "others").unwrap();
+    let other = other.on(|_: Count, _| async { Ok(Next::Done) }).build().await.unwrap();
+    one.send(&Count { to: 1 }).await.unwrap();
+    other.send(&Count { to: 2 }).await.unwrap();
+    other.send(&Count { to: 3 }).await.unwrap();
+    let workers = [one.start(), other.start()];
+    one.drain().await.unwrap();
+    other.drain().await.unwrap();
+    for workers in workers {
+        workers.shutdown().await;
+    }
+    assert_eq!((one.progress().await.unwrap().done, other.progress().await.unwrap().done), (1, 2));
+}
+
+#[tokio::test]
+async fn the_oldest_item_that_is_due_tells_how_far_behind_the_workers_are() {
+    let (store, clock) = memory_store();
+    clock.set(Timestamp::now().saturating_sub(Duration::from_secs(500)));
+    let mover = mover(&store, options(), |_, _, _| async { Ok(Next::Done) }).await;
+    assert_eq!(mover.progress().await.unwrap().oldest, None);
+    mover.send(&Count { to: 1 }).await.unwrap();
+    clock.advance(Duration::from_secs(400));
+    mover.send(&Count { to: 2 }).await.unwrap();
+    let oldest = mover.progress().await.unwrap().oldest.unwrap();
+    assert!((Duration::from_secs(499)..Duration::from_secs(560)).contains(&oldest), "{oldest:?}");
+    mover.run_due().await.unwrap();
+    assert_eq!(mover.progress().await.unwrap().oldest, None);
 }

@@ -4,14 +4,18 @@
 //! the explorer find an execution that goes wrong, else either the part is not needed or the explorer is blind.
 
 mod alter;
+mod blobs;
 mod store;
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::search::{Explorer, Report, Search};
-use super::stage::{AnyStore, StoreHandle};
+use object_store::ObjectStore;
+
+use super::search::{Explorer, Search};
+use super::stage::{AnyStore, Stores};
 use super::{Scenario, scenarios};
+use blobs::HeldBlobs;
 use store::Sabotaged;
 
 /// What is broken.
@@ -43,6 +47,10 @@ pub enum Sabotage {
     ArchiveLeavesNoFence,
     /// The archive leaves nothing that says that there was nothing to move.
     ArchiveLeavesNoTombstone,
+    /// A row is written before the blob that it refers to.
+    RowBeforeBlob,
+    /// Blobs that nothing refers to go at once, and not after a grace period.
+    BlobsDeletedAtOnce,
 }
 
 /// Each way of breaking a protocol, and the scenario that shows it.
@@ -60,25 +68,28 @@ pub const SABOTAGES: &[(Sabotage, &str)] = &[
     (Sabotage::ArchiveCopiesWithoutCondition, "archive by a late worker after an update"),
     (Sabotage::ArchiveLeavesNoFence, "archive racing a re-creation"),
     (Sabotage::ArchiveLeavesNoTombstone, "archive and delete in a crowd"),
+    (Sabotage::RowBeforeBlob, "blob: replace"),
+    (Sabotage::BlobsDeletedAtOnce, "blob: replace"),
 ];
 
 impl Sabotage {
-    /// A store that alters the calls to another.
-    pub(super) fn of(self, store: impl AnyStore) -> StoreHandle {
-        Arc::new(Sabotaged::new(store, self))
+    /// Stores that alter the calls to others.
+    pub(super) fn of(self, store: impl AnyStore, blobs: impl ObjectStore) -> Stores {
+        let blobs = HeldBlobs::new(blobs, self == Self::RowBeforeBlob);
+        Stores { store: Arc::new(Sabotaged::new(store, blobs.clone(), self)), blobs }
     }
 
     /// Searches a scenario until the sabotage shows: exhaustively with up to three preemptions for two actors, by
     /// chance for more.
     #[must_use]
-    pub fn search(self, scenario: Scenario) -> Report {
+    pub fn search(self, scenario: Scenario) -> Explorer {
         let is_crowd = scenarios::crowds().iter().any(|crowd| crowd.name == scenario.name);
         let search = if is_crowd {
             Search::Random { executions: 200_000, seed: 1 }
         } else {
             Search::Exhaustive { preemptions: 3 }
         };
-        Explorer::new(scenario, search).sabotaged(self).run()
+        Explorer::new(scenario, search).sabotaged(self)
     }
 }
 
@@ -99,6 +110,8 @@ impl fmt::Display for Sabotage {
             Self::ArchiveCopiesWithoutCondition => "archive copy without condition",
             Self::ArchiveLeavesNoFence => "archive without fence",
             Self::ArchiveLeavesNoTombstone => "archive without tombstone",
+            Self::RowBeforeBlob => "row before its blob",
+            Self::BlobsDeletedAtOnce => "blobs deleted at once",
         })
     }
 }

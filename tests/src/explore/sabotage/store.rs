@@ -1,7 +1,7 @@
 //! A store whose calls are altered.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,11 +18,13 @@ use table_core::{
 use super::super::stage::AnyStore;
 use super::Sabotage;
 use super::alter::{Altered, INDEX_TABLE, is_named, kind, no_version};
+use super::blobs::HeldBlobs;
 
 /// A store whose calls are altered, as one actor sees it.
 #[derive(Debug)]
 pub(super) struct Sabotaged<S> {
     store: S,
+    blobs: Arc<HeldBlobs>,
     sabotage: Sabotage,
     notes: Mutex<Notes>,
 }
@@ -41,8 +43,8 @@ struct Notes {
 }
 
 impl<S: AnyStore> Sabotaged<S> {
-    pub(super) fn new(store: S, sabotage: Sabotage) -> Self {
-        Self { store, sabotage, notes: Mutex::default() }
+    pub(super) fn new(store: S, blobs: Arc<HeldBlobs>, sabotage: Sabotage) -> Self {
+        Self { store, blobs, sabotage, notes: Mutex::default() }
     }
 
     fn notes(&self) -> MutexGuard<'_, Notes> {
@@ -135,6 +137,11 @@ fn owner(row: Option<&DynamicEntity>) -> Option<&Value> {
     row.and_then(|row| row.get(reserved::ROW_OWNER.as_str()))
 }
 
+/// Whether a message is one that deletes blobs.
+fn collects_blobs(body: &[u8]) -> bool {
+    body.windows(13).any(|part| part == b"collect-blobs")
+}
+
 /// Whether two rows say the same, whoever wrote them and when.
 fn looks_like(read: &DynamicEntity, row: &DynamicEntity) -> bool {
     let said = |row: &DynamicEntity| {
@@ -200,6 +207,7 @@ impl<S: AnyStore> TableStore for Sabotaged<S> {
         }
         let written = self.store.transact(table, Transaction::new(operations)?).await?;
         self.send_held().await?;
+        self.blobs.put_held().await?;
         Ok(written)
     }
 }
@@ -238,6 +246,10 @@ impl<S: AnyStore> QueueStore for Sabotaged<S> {
         visibility: Duration,
         body: Option<Bytes>,
     ) -> Result<MessageReceipt> {
+        let visibility = match &body {
+            Some(body) if self.sabotage == Sabotage::BlobsDeletedAtOnce && collects_blobs(body) => Duration::ZERO,
+            _ => visibility,
+        };
         self.store.update_message(queue, &self.receipt(receipt), visibility, body).await
     }
 

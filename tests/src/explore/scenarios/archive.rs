@@ -53,7 +53,7 @@ struct World {
 impl World {
     /// An employee `Old` in the current table.
     async fn prepare(stage: &Stage) -> Result<Self> {
-        let world = Self { clock: stage.clock(), memory: stage.memory(), undisturbed: stage.undisturbed() };
+        let world = Self { clock: stage.clock(), memory: stage.memory(), undisturbed: stage.undisturbed().store };
         world.table("Current")?.create().await?;
         world.table("Archive")?.create().await?;
         world.table("Current")?.insert(&employee("Old")).await?;

@@ -82,7 +82,7 @@ struct Ended {
 impl World {
     #[expect(clippy::expect_used, reason = "on the memory store alone nothing fails")]
     async fn prepare(stage: &Stage) -> Self {
-        let world = Self { clock: stage.clock(), memory: stage.memory(), undisturbed: stage.undisturbed() };
+        let world = Self { clock: stage.clock(), memory: stage.memory(), undisturbed: stage.undisturbed().store };
         world.memory.create_table(&table().expect("a name")).await.expect("a table");
         world
     }

@@ -1,22 +1,19 @@
 //! The tables of the employees, and what they must hold in the end.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use table_core::{
-    DynamicEntity, Entity, EntityKey, Error, ErrorKind, FromRow, Key, ManualClock, MemoryStore, Query, Result, Table,
-    Value, reserved,
+    DynamicEntity, Entity, EntityKey, FromRow, Key, ManualClock, MemoryStore, Query, Result, Table, Value, reserved,
 };
 use table_patterns::Indexed;
 use table_patterns::eventually_consistent_transactions::Mover;
+use table_patterns::maintenance::{Maintained, MaintenanceOptions};
 
 use super::{Step, Steps};
-use crate::explore::stage::answer_to;
-use crate::explore::{Answer, Judgement, Stage, StoreHandle, Wrong};
-use crate::gate::{Call, Gate, Turn};
+use crate::explore::scenarios::history::{self, Applied, DiesAfterTransaction, Impossible};
+use crate::explore::{Judgement, Stage, StoreHandle, Wrong};
 
 /// The default of the index's options.
 const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -50,39 +47,8 @@ pub(super) async fn mover(store: &StoreHandle) -> Result<Mover> {
     Mover::builder(store.clone(), "moves")?.keep_indexes::<Employee>(&table).build().await
 }
 
-/// What a writer did, and what it was told.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Log(Rc<RefCell<Vec<(Step, Answer)>>>);
-
-impl Log {
-    pub(super) async fn run(&self, step: Step, work: impl Future<Output = Result<()>>) -> Result<()> {
-        self.0.borrow_mut().push((step, Answer::None));
-        let result = work.await;
-        if let Some((_, answer)) = self.0.borrow_mut().last_mut() {
-            *answer = answer_to(&result);
-        }
-        result
-    }
-}
-
-/// Dies after its first transaction.
-#[derive(Debug, Default)]
-struct DiesAfterTransaction(std::sync::atomic::AtomicBool);
-
-impl Turn for DiesAfterTransaction {
-    async fn before(&self, call: Call<'_>) -> Result<()> {
-        if self.0.load(std::sync::atomic::Ordering::Relaxed) { Err(dead(call)) } else { Ok(()) }
-    }
-
-    fn after(&self, call: Call<'_>) -> Result<()> {
-        self.0.fetch_or(call.name == "transact", std::sync::atomic::Ordering::Relaxed);
-        Ok(())
-    }
-}
-
-fn dead(call: Call<'_>) -> Error {
-    Error::new(ErrorKind::Unavailable, "the process is dead").with_operation(call.name).with_retryable(false)
-}
+/// What a writer of employees did, and what it was told.
+pub(super) type Log = history::Log<Step>;
 
 /// The stores, past everything that is explored.
 pub(super) struct World {
@@ -95,7 +61,7 @@ pub(super) struct World {
 impl World {
     /// The employees that are there at first, with their copies.
     pub(super) async fn prepare(stage: &Stage, there: &[(u32, &str)]) -> Self {
-        let world = Self { clock: stage.clock(), memory: stage.memory(), undisturbed: stage.undisturbed() };
+        let world = Self { clock: stage.clock(), memory: stage.memory(), undisturbed: stage.undisturbed().store };
         let memory: StoreHandle = Arc::new(stage.memory());
         let mover = mover(&memory).await.expect("a mover");
         let table = Table::new(memory, "Employees").expect("a table");
@@ -110,8 +76,7 @@ impl World {
     /// Lets a writer die right after its transaction, so that its message is left for the workers.
     pub(super) async fn left_half_done(&self, stage: &Stage, steps: Steps) -> Log {
         let log = Log::default();
-        let gate = Gate::new(stage.memory(), Arc::new(DiesAfterTransaction::default()));
-        drop(steps.run(stage.sabotaged(gate), log.clone()).await);
+        drop(steps.run(stage.taking_turns(Arc::new(DiesAfterTransaction::default())).store, log.clone()).await);
         log
     }
 }
@@ -140,13 +105,24 @@ impl World {
             self.settle(&mut judgement).await?;
             let employees = self.employees(&mut judgement).await?;
             judge_answers(&mut judgement, there, &logs, &employees);
-            self.judge_copies(&mut judgement, &employees).await
+            self.judge_copies(&mut judgement, &employees).await?;
+            self.verify(&mut judgement).await
         }
         .await;
         if let Err(error) = looked {
             judgement.find(Wrong::Broken, error.to_string());
         }
         judgement
+    }
+
+    /// Maintenance finds nothing either.
+    async fn verify(&self, judgement: &mut Judgement) -> Result<()> {
+        let memory: StoreHandle = Arc::new(self.memory.clone());
+        let mover = mover(&memory).await?;
+        let employees = Indexed::<Employee>::kept_by(Table::new(memory, "Employees")?, &mover)?;
+        let report = employees.verify(MaintenanceOptions::default().with_clock(self.clock.clone())).await?;
+        judgement.add_report(&report);
+        Ok(())
     }
 
     async fn rows(&self, table: &str) -> Result<Vec<DynamicEntity>> {
@@ -206,19 +182,17 @@ impl World {
 /// What was acknowledged is there, and what was refused is not.
 fn judge_answers(judgement: &mut Judgement, there: &[(u32, &str)], logs: &[Log], employees: &[Employee]) {
     let mut ids: Vec<u32> = there.iter().map(|(id, _)| *id).collect();
-    let steps: Vec<(Step, Answer)> = logs.iter().flat_map(|log| log.0.borrow().clone()).collect();
-    ids.extend(steps.iter().map(|(step, _)| id_of(*step)));
+    let histories: Vec<_> = logs.iter().map(Log::history).collect();
+    ids.extend(histories.iter().flatten().map(|(step, _)| id_of(*step)));
     ids.sort_unstable();
     ids.dedup();
     for id in ids {
         let first = there.iter().find(|(other, _)| *other == id).map(|(_, email)| employee(id, email));
-        let of_it = |log: &Log| log.0.borrow().iter().filter(|(step, _)| id_of(*step) == id).copied().collect();
-        let histories: Vec<Vec<(Step, Answer)>> = logs.iter().map(of_it).collect();
-        let mut possible = Vec::new();
-        outcomes(first, &histories, &mut vec![0; histories.len()], &mut possible);
+        let of_it = |history: &Vec<_>| history.iter().filter(|(step, _)| id_of(*step) == id).copied().collect();
+        let possible = history::outcomes(first, &histories.iter().map(of_it).collect::<Vec<_>>(), &applied);
         let ended = employees.iter().find(|employee| employee.id == id);
         judgement.expect(possible.iter().any(|possible| possible.as_ref() == ended), Wrong::Lost, || {
-            format!("{ended:?} is none of {possible:?} after {steps:?}")
+            format!("{ended:?} is none of {possible:?} after {histories:?}")
         });
     }
 }
@@ -229,42 +203,8 @@ const fn id_of(step: Step) -> u32 {
     }
 }
 
-/// All states that an employee can be in after some order of what the writers did.
-fn outcomes(
-    state: Option<Employee>,
-    histories: &[Vec<(Step, Answer)>],
-    at: &mut Vec<usize>,
-    possible: &mut Vec<Option<Employee>>,
-) {
-    let mut ended = true;
-    for writer in 0..histories.len() {
-        let Some((step, answer)) = histories.get(writer).zip(at.get(writer)).and_then(|(log, at)| log.get(*at)) else {
-            continue;
-        };
-        ended = false;
-        let step_on = |at: &mut Vec<usize>, by: isize| {
-            if let Some(at) = at.get_mut(writer) {
-                *at = at.saturating_add_signed(by);
-            }
-        };
-        step_on(at, 1);
-        if *answer != Answer::Done {
-            outcomes(state.clone(), histories, at, possible);
-        }
-        if !matches!(answer, Answer::Refused(_))
-            && let Ok(next) = applied(*step, state.as_ref())
-        {
-            outcomes(next, histories, at, possible);
-        }
-        step_on(at, -1);
-    }
-    if ended && !possible.contains(&state) {
-        possible.push(state);
-    }
-}
-
-/// What a step makes of an employee; an error where it cannot succeed.
-fn applied(step: Step, state: Option<&Employee>) -> std::result::Result<Option<Employee>, Impossible> {
+/// What a step makes of an employee.
+fn applied(step: Step, state: Option<&Employee>) -> Applied<Employee> {
     match (step, state) {
         (Step::Insert(id, email), None) => Ok(Some(employee(id, email))),
         (Step::Move(_, email), Some(state)) => Ok(Some(Employee { email: email.into(), ..state.clone() })),
@@ -274,5 +214,3 @@ fn applied(step: Step, state: Option<&Employee>) -> std::result::Result<Option<E
         _ => Err(Impossible),
     }
 }
-
-struct Impossible;
