@@ -54,6 +54,7 @@ pub mod wide_entities;
 
 mod attempts;
 mod blobs;
+mod intent;
 mod rows;
 
 pub use attempts::UpdateOptions;

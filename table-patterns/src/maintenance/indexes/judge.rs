@@ -9,7 +9,9 @@ use table_core::{
 };
 
 use super::{Finding, Indexes, Wrong};
-use crate::inter_partition_secondary_index::{INTENT_PREFIX, IntentOptions, Place, rows};
+use crate::intent::rows::INTENT_PREFIX;
+use crate::intent::{IntentOptions, rows};
+use crate::inter_partition_secondary_index::Place;
 
 /// How often a source may change while one of its copies is looked at.
 const LOOKS: usize = 3;

@@ -7,7 +7,8 @@ use table_core::{
 
 use super::judge::{Holder, Mark, Spot};
 use super::{Finding, Indexes};
-use crate::inter_partition_secondary_index::{Age, Found, Place, is_conflict, rows};
+use crate::intent::{Age, is_conflict, rows};
+use crate::inter_partition_secondary_index::{Found, Place};
 use crate::rows::marked;
 
 /// What became of a row.

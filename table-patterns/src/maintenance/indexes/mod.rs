@@ -6,7 +6,8 @@ mod mend;
 use table_core::{DynamicEntity, Entity, ErrorKind, Result, Table, Timestamp, Value, reserved};
 
 use super::{Checked, Finding, Maintained, Tables, Wrong};
-use crate::inter_partition_secondary_index::{Place, rows};
+use crate::intent::rows;
+use crate::inter_partition_secondary_index::Place;
 use crate::intra_partition_secondary_index::Indexed;
 use judge::{Mark, Spot, Verdict};
 use mend::Done;
