@@ -10,8 +10,8 @@
 //! | `Claims` | `000223` | inverted ticks | an expense claim, latest first |
 //! | `Messages` | `000223` | `20140731` | the messages of a day, a property for each hour |
 
-use table_core::{Entity, EntitySet, Key, Query, Timestamp};
-use table_patterns::KeepsCopies;
+use table_core::{Entity, EntitySet, Key, Timestamp};
+use table_patterns::{KeepsCopies, Targets};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{department}", row = "empid_{id:06}")]
@@ -55,8 +55,8 @@ pub(crate) struct Department {
 impl KeepsCopies for Department {
     type Source = Employee;
 
-    fn targets(employee: &Employee) -> Query<Self> {
-        Self::range(&employee.department).query()
+    fn targets(employee: &Employee) -> Targets<Self> {
+        Self::range(&employee.department).query().into()
     }
 
     fn source(&self) -> Option<Key<Employee>> {

@@ -32,7 +32,7 @@ pub use options::IntentOptions;
 pub(crate) use message::{Garbage, Intent, Named};
 pub(crate) use options::Age;
 pub(crate) use worker::fence;
-pub(crate) use writer::{Ended, Keeper, Sent, before_the_change};
+pub(crate) use writer::{Ended, Keeper, Outer, Sent, Settled, before_the_change};
 
 use table_core::{
     Action, DynamicEntity, ETag, EntityKey, Error, ErrorKind, IfMatch, Operation, Result, Table, TableName,

@@ -4,6 +4,7 @@ use table_core::store::Selection;
 use table_core::{Action, EntityKey, ErrorKind, IfMatch, Operation, Result, Table, reserved};
 
 use super::message::{Collect, Garbage, Intent, Named};
+use super::writer::Settled;
 use super::{delete, is_conflict, rows};
 use crate::eventually_consistent_transactions::{Delivery, MoverBuilder, Next, Outgoing};
 
@@ -16,33 +17,69 @@ impl MoverBuilder {
         F: Fn(Intent<N>) -> R + Clone + Send + Sync + 'static,
         R: Future<Output = Result<Vec<Garbage>>> + Send + 'static,
     {
-        let (kept, collected) = (table.clone(), table.clone());
-        self.on_scope::<Intent<N>, _, _>(scope, move |intent, delivery| {
+        let kept = table.clone();
+        let handled = self.on_scope::<Intent<N>, _, _>(scope, move |intent, delivery| {
             let (table, settle) = (kept.clone(), settle.clone());
-            async move { settled(&table, intent, &delivery, settle).await }
-        })
-        .on_scope::<Collect, _, _>(scope, move |garbage, delivery| {
+            async move {
+                let is_there = look(&table, &intent, &delivery).await?;
+                let garbage = delivery.step("write what the entity says", settle(intent.clone())).await?;
+                end(&table, intent, is_there, garbage, &delivery).await
+            }
+        });
+        handled.collect_intents(table, scope)
+    }
+
+    /// As [`keep_intents`](MoverBuilder::keep_intents), where settling may take several deliveries, and where nothing is
+    /// to be done for a change that was never committed.
+    pub(crate) fn keep_intents_in_parts<N, F, R>(self, table: &Table, scope: &str, settle: F) -> Self
+    where
+        N: Named,
+        F: Fn(Intent<N>, Delivery) -> R + Clone + Send + Sync + 'static,
+        R: Future<Output = Result<Settled<N>>> + Send + 'static,
+    {
+        let kept = table.clone();
+        let handled = self.on_scope::<Intent<N>, _, _>(scope, move |intent, delivery| {
+            let (table, settle) = (kept.clone(), settle.clone());
+            async move {
+                // Whoever deleted the intent had settled before, and a fence keeps it from coming.
+                if !look(&table, &intent, &delivery).await? {
+                    return end(&table, intent, false, Vec::new(), &delivery).await;
+                }
+                let work = settle(intent.clone(), delivery.clone());
+                match delivery.step("write what the entity says", work).await? {
+                    Settled::All(garbage) => end(&table, intent, true, garbage, &delivery).await,
+                    Settled::Later(named, due) => Ok(Next::Become(Outgoing::of(&Intent { named, ..intent })?, due)),
+                }
+            }
+        });
+        handled.collect_intents(table, scope)
+    }
+
+    fn collect_intents(self, table: &Table, scope: &str) -> Self {
+        let collected = table.clone();
+        self.on_scope::<Collect, _, _>(scope, move |garbage, delivery| {
             let table = collected.clone();
             async move { delivery.step("collect", collect(&table, garbage)).await }
         })
     }
 }
 
-/// Brings the targets of an intent up to date, whatever its writer did and does.
-async fn settled<N, R>(
+/// Says whether the change of an intent was committed and is not settled; if not, it never will be.
+async fn look<N>(table: &Table, intent: &Intent<N>, delivery: &Delivery) -> Result<bool> {
+    let (key, owner) = (intent.key()?, rows::owner(table, &intent.source));
+    delivery.step("look for the intent", fence(table, &key, &owner)).await
+}
+
+/// Ends an intent that is settled.
+async fn end<N>(
     table: &Table,
     intent: Intent<N>,
+    is_there: bool,
+    mut garbage: Vec<Garbage>,
     delivery: &Delivery,
-    settle: impl FnOnce(Intent<N>) -> R,
-) -> Result<Next>
-where
-    N: Named,
-    R: Future<Output = Result<Vec<Garbage>>>,
-{
-    let (scope, grace, key) = (intent.scope.clone(), intent.grace, intent.key()?);
-    let owner = rows::owner(table, &intent.source);
-    let is_there = delivery.step("look for the intent", fence(table, &key, &owner)).await?;
-    let mut garbage = delivery.step("write what the entity says", settle(intent)).await?;
+) -> Result<Next> {
+    let key = intent.key()?;
+    let Intent { scope, grace, .. } = intent;
     if is_there {
         delivery.step("delete the intent", delete(table, key.clone())).await?;
     }

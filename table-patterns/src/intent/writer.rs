@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use table_core::store::MessageReceipt;
-use table_core::{EntityKey, Error, ErrorKind, Result, Table, Written};
+use table_core::{DynamicEntity, EntityKey, Error, ErrorKind, Result, Table, Written};
 use uuid::Uuid;
 
 use super::message::{Collect, Garbage, Intent, Named};
 use super::options::{Age, IntentOptions};
 use super::{delete, rows};
+use crate::attempts::Attempts;
 use crate::eventually_consistent_transactions::{Mover, Outgoing};
 use crate::intra_partition_secondary_index::{IndexedTransaction, Refused};
 
@@ -35,6 +36,47 @@ pub(crate) enum Ended {
     Refused(Refused),
     /// The intent was given up, or a worker took it for abandoned, and another may succeed.
     Again(Error),
+}
+
+/// The intent of another change, which is committed within that of an index.
+#[derive(Debug, Clone)]
+pub(crate) struct Outer {
+    pub(crate) intent: DynamicEntity,
+    pub(crate) age: Age,
+}
+
+/// How far settling has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Settled<N> {
+    /// To its end; these rows are to go some time.
+    All(Vec<Garbage>),
+    /// Not yet: what is left is named here, and due after a while.
+    Later(N, Duration),
+}
+
+impl<N> From<Vec<Garbage>> for Settled<N> {
+    fn from(garbage: Vec<Garbage>) -> Self {
+        Self::All(garbage)
+    }
+}
+
+impl Ended {
+    /// Waits before the next attempt where one may succeed, else gives the failure back.
+    pub(crate) async fn wait(self, attempts: &mut Attempts<'_>) -> Result<()> {
+        match self {
+            Self::Again(error) => attempts.after(error, true).await,
+            Self::Refused(refused) => {
+                let conflict = refused.is_conflict();
+                attempts.after(refused.into_error(), conflict).await
+            }
+        }
+    }
+}
+
+impl From<Error> for Ended {
+    fn from(error: Error) -> Self {
+        Self::Refused(error.into())
+    }
 }
 
 impl From<Refused> for Ended {
@@ -120,18 +162,25 @@ impl Keeper {
         })
     }
 
-    /// After the change: settles, deletes the intent and closes the message. The change is made, so a failure here
-    /// is nobody's but the worker's that comes after.
-    pub(crate) async fn finish<N>(
+    /// After the change: settles, deletes the intent and closes the message, or leaves what is left to a worker. The
+    /// change is made, so a failure here is nobody's but the worker's that comes after.
+    pub(crate) async fn finish<N: Named, S: Into<Settled<N>>>(
         &self,
         table: &Table,
         sent: &Sent<N>,
-        settle: impl Future<Output = Result<Vec<Garbage>>>,
+        settle: impl Future<Output = Result<S>>,
     ) {
         let work = async {
-            let garbage = settle.await?;
-            delete(table, sent.intent.key()?).await?;
-            self.close(sent, garbage).await
+            match settle.await?.into() {
+                Settled::All(garbage) => {
+                    delete(table, sent.intent.key()?).await?;
+                    self.close(sent, garbage).await
+                }
+                Settled::Later(named, due) => {
+                    let rest = Intent { named, ..sent.intent.clone() };
+                    self.exchange(sent, Outgoing::of(&rest)?, due).await
+                }
+            }
         };
         left_to_a_worker(sent, work.await);
     }

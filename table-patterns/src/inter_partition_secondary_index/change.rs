@@ -51,6 +51,14 @@ impl<E: Entity> Change<'_, E> {
         Ok(Plan { source, places, copies, claims, is_first: matches!(self, Self::Insert(_)) })
     }
 
+    /// The key of the entity.
+    pub(crate) fn key(&self) -> Result<EntityKey> {
+        match self {
+            Self::Insert(entity) => entity.entity_key(),
+            Self::Replace(read) | Self::Delete(read) => Ok(read.key().clone()),
+        }
+    }
+
     /// The change of the entity and of its copies in its partition.
     pub(crate) fn local<'t>(&self, table: &'t Table) -> IndexedTransaction<'t> {
         let transaction = IndexedTransaction::local_part(table);

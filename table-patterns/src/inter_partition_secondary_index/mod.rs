@@ -125,5 +125,5 @@ pub use find::Reads;
 
 pub(crate) use change::Change;
 pub(crate) use find::is_local;
-pub(crate) use place::{Found, Place, copies, stored_copies};
+pub(crate) use place::{Copy, Found, Place, copies, stored_copies};
 pub(crate) use protocol::Writer;

@@ -7,14 +7,16 @@ use super::message::{Places, scope};
 use super::place::{Found, Standing};
 use super::settle::{Applied, Settling, read_all};
 use crate::attempts::UpdateOptions;
-use crate::intent::{Age, Ended, Garbage, Intent, Keeper, Sent, before_the_change, rows};
-use crate::intra_partition_secondary_index::{Refused, taken};
+use crate::intent::{Age, Ended, Garbage, Intent, Keeper, Outer, Sent, before_the_change, rows};
+use crate::intra_partition_secondary_index::{IndexedTransaction, Refused, taken};
 
 /// A writer of entities with indexes elsewhere.
 pub(crate) struct Writer<'a> {
     pub(crate) table: &'a Table,
     pub(crate) keeper: &'a Keeper,
     pub(crate) attempts: &'a UpdateOptions,
+    /// The intent of a pattern that keeps more than these indexes, which is committed with every change.
+    pub(crate) outer: Option<Outer>,
 }
 
 impl Writer<'_> {
@@ -23,7 +25,7 @@ impl Writer<'_> {
     pub(crate) async fn write<E: Entity>(&self, change: &Change<'_, E>) -> Result<Option<ETag>, Refused> {
         let plan = change.plan(self.table)?;
         if plan.places.is_empty() {
-            return change.local(self.table).try_commit().await.map(version_of_first);
+            return self.local(change).try_commit().await.map(version_of_first);
         }
         let mut attempts = self.attempts.begin();
         let mut assume = plan.is_first;
@@ -54,7 +56,11 @@ impl Writer<'_> {
             self.give_up::<E>(&sent, touched).await;
             return Err(ended);
         }
-        match self.keeper.commit(self.table, &sent, change.local(self.table)).await {
+        if let Err(too_old) = self.refuse_old_outer() {
+            self.give_up::<E>(&sent, touched).await;
+            return Err(too_old);
+        }
+        match self.keeper.commit(self.table, &sent, self.local(change)).await {
             Ok(written) => {
                 self.keeper.finish(self.table, &sent, self.settle::<E>(plan, &found, &sent)).await;
                 Ok(version_of_first(written))
@@ -66,6 +72,24 @@ impl Writer<'_> {
                 Err(Ended::Refused(refused))
             }
             Err(again) => Err(again),
+        }
+    }
+
+    /// The change in the partition of the entity.
+    fn local<E: Entity>(&self, change: &Change<'_, E>) -> IndexedTransaction<'_> {
+        let local = change.local(self.table);
+        match &self.outer {
+            Some(outer) => local.outer_intent(outer.intent.clone()),
+            None => local,
+        }
+    }
+
+    fn refuse_old_outer(&self) -> Result<(), Ended> {
+        match &self.outer {
+            Some(outer) if outer.age.is_too_old(self.keeper.options.grace) => {
+                Err(Error::precondition_failed("the intent is too old to be carried out").into())
+            }
+            _ => Ok(()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Where actors wait for their turn.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
 use table_core::{Error, ErrorKind, QueueName, Result};
 
@@ -30,6 +30,8 @@ pub(super) struct Waiting {
     pub(super) receives: Option<QueueName>,
     /// What it is, where somebody wants to read it.
     pub(super) described: String,
+    /// Wakes whoever waits.
+    waker: Option<Waker>,
 }
 
 /// The calls that wait, of all actors of an execution.
@@ -85,6 +87,10 @@ impl Turns {
             && let Some(waiting) = desk.waiting.get(call)
         {
             desk.granted = Some((waiting.ticket, fate));
+            // Whoever makes calls side by side polls only those that were woken.
+            if let Some(waker) = &waiting.waker {
+                waker.wake_by_ref();
+            }
         }
     }
 }
@@ -119,12 +125,12 @@ impl<'t> Ticket<'t> {
         let receives = if call.name == "receive" { QueueName::new(call.place).ok() } else { None };
         let has_effect = !matches!(call.name, "get" | "query");
         if let Some(desk) = state.desks.get_mut(actor) {
-            desk.waiting.push(Waiting { ticket: number, has_effect, receives, described });
+            desk.waiting.push(Waiting { ticket: number, has_effect, receives, described, waker: None });
         }
         Self { turns, actor, number }
     }
 
-    fn poll(&self) -> Poll<Fate> {
+    fn poll(&self, context: &Context<'_>) -> Poll<Fate> {
         let mut state = self.turns.lock();
         let Some(desk) = state.desks.get_mut(self.actor) else { return Poll::Pending };
         match desk.granted {
@@ -133,7 +139,12 @@ impl<'t> Ticket<'t> {
                 desk.answer_is_lost = fate == Fate::LoseAnswer;
                 Poll::Ready(fate)
             }
-            _ => Poll::Pending,
+            _ => {
+                if let Some(waiting) = desk.waiting.iter_mut().find(|waiting| waiting.ticket == self.number) {
+                    waiting.waker = Some(context.waker().clone());
+                }
+                Poll::Pending
+            }
         }
     }
 }
@@ -162,7 +173,7 @@ impl Turn for ActorTurn {
             return Ok(());
         }
         let ticket = Ticket::take(turns, *actor, call);
-        match std::future::poll_fn(|_| ticket.poll()).await {
+        match std::future::poll_fn(|context| ticket.poll(context)).await {
             Fate::Pass | Fate::LoseAnswer => Ok(()),
             Fate::LoseRequest => Err(lost(call)),
             Fate::Die => std::future::pending().await,

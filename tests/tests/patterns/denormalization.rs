@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use table_core::layer::Meter;
 use table_core::{Entity, ErrorKind, Key, Query, Result, Table};
-use table_patterns::{Denormalized, KeepsCopies, UpdateOptions};
+use table_patterns::{Denormalized, KeepsCopies, Targets, UpdateOptions};
 use table_tests::pattern::{Altered, Costs, Faults, behind, contend, rows, stores, three_attempts};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -30,8 +31,8 @@ impl KeepsCopies for Department {
     type Source = Employee;
     const NEEDS_TARGET: bool = true;
 
-    fn targets(employee: &Employee) -> Query<Self> {
-        Self::range(&employee.department).query()
+    fn targets(employee: &Employee) -> Targets<Self> {
+        Self::range(&employee.department).query().into()
     }
 
     fn source(&self) -> Option<Key<Employee>> {
@@ -120,10 +121,11 @@ async fn what_is_not_there_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn each_operation_takes_the_storage_transactions_that_the_page_says() {
+async fn each_operation_takes_the_storage_transactions_that_the_page_says() -> Result<()> {
     for store in &stores() {
         let (table, meter) = store.metered().await;
-        let mut costs = Costs::of("denormalization", &meter);
+        let queues = Meter::new(store.queues.clone());
+        let mut costs = Costs::of("denormalization", &meter).with_queues(&queues);
         sales(table.clone()).await;
         let staff = staff(&table);
         let department = || Department::key("Sales");
@@ -136,8 +138,10 @@ async fn each_operation_takes_the_storage_transactions_that_the_page_says() {
         costs.count("update_target to none", staff.update_target(department(), |sales| sales.manager = None)).await;
         costs.count("delete", staff.delete(Employee::key("Sales", 3))).await;
         costs.count("get of the target", table.get(department())).await;
+        crate::copies::cost::count(&mut costs, table.store().clone(), Arc::new(queues.clone())).await?;
         costs.are_documented();
     }
+    Ok(())
 }
 
 #[tokio::test]
@@ -264,8 +268,8 @@ struct Badge {
 impl KeepsCopies for Badge {
     type Source = Building;
 
-    fn targets(building: &Building) -> Query<Self> {
-        Self::range(&building.site).query()
+    fn targets(building: &Building) -> Targets<Self> {
+        Self::range(&building.site).query().into()
     }
 
     fn source(&self) -> Option<Key<Building>> {

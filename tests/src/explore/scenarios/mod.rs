@@ -1,6 +1,8 @@
 //! What is explored.
 
 mod archive;
+mod copies;
+mod death;
 mod index;
 mod items;
 
@@ -9,13 +11,13 @@ use super::stage::Scenario;
 /// Every scenario: two actors each, explored exhaustively.
 #[must_use]
 pub fn pairs() -> Vec<Scenario> {
-    [items::PAIRS, archive::PAIRS, index::PAIRS].concat()
+    [items::PAIRS, archive::PAIRS, index::PAIRS, copies::PAIRS].concat()
 }
 
 /// Two writers and two workers, explored by chance.
 #[must_use]
 pub fn crowds() -> Vec<Scenario> {
-    [items::CROWDS, archive::CROWDS, index::CROWDS].concat()
+    [items::CROWDS, archive::CROWDS, index::CROWDS, copies::CROWDS].concat()
 }
 
 /// The scenario of a name.

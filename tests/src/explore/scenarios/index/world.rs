@@ -7,16 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use table_core::{
-    DynamicEntity, Entity, EntityKey, Error, ErrorKind, FromRow, Key, ManualClock, MemoryStore, Query, Result, Table,
-    Value, reserved,
+    DynamicEntity, Entity, EntityKey, FromRow, Key, ManualClock, MemoryStore, Query, Result, Table, Value, reserved,
 };
 use table_patterns::Indexed;
 use table_patterns::eventually_consistent_transactions::Mover;
 
 use super::{Step, Steps};
+use crate::explore::scenarios::death::after_transaction;
 use crate::explore::stage::answer_to;
 use crate::explore::{Answer, Judgement, Stage, StoreHandle, Wrong};
-use crate::gate::{Call, Gate, Turn};
 
 /// The default of the index's options.
 const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -65,25 +64,6 @@ impl Log {
     }
 }
 
-/// Dies after its first transaction.
-#[derive(Debug, Default)]
-struct DiesAfterTransaction(std::sync::atomic::AtomicBool);
-
-impl Turn for DiesAfterTransaction {
-    async fn before(&self, call: Call<'_>) -> Result<()> {
-        if self.0.load(std::sync::atomic::Ordering::Relaxed) { Err(dead(call)) } else { Ok(()) }
-    }
-
-    fn after(&self, call: Call<'_>) -> Result<()> {
-        self.0.fetch_or(call.name == "transact", std::sync::atomic::Ordering::Relaxed);
-        Ok(())
-    }
-}
-
-fn dead(call: Call<'_>) -> Error {
-    Error::new(ErrorKind::Unavailable, "the process is dead").with_operation(call.name).with_retryable(false)
-}
-
 /// The stores, past everything that is explored.
 pub(super) struct World {
     clock: Arc<ManualClock>,
@@ -110,8 +90,7 @@ impl World {
     /// Lets a writer die right after its transaction, so that its message is left for the workers.
     pub(super) async fn left_half_done(&self, stage: &Stage, steps: Steps) -> Log {
         let log = Log::default();
-        let gate = Gate::new(stage.memory(), Arc::new(DiesAfterTransaction::default()));
-        drop(steps.run(stage.sabotaged(gate), log.clone()).await);
+        drop(steps.run(stage.sabotaged(after_transaction(stage.memory())), log.clone()).await);
         log
     }
 }
