@@ -16,9 +16,10 @@ impl<T: KeepsCopies> Denormalized<T> {
         loop {
             let targets = self.targets_of(source).await?;
             require_target::<T>(&targets, &key)?;
+            // A target that looks right is written too: whoever refreshes it for want of a source is to notice.
             let changed = changed(targets, |target| {
                 target.count(1);
-                take_if_pointing(target, &key, Some(source));
+                take_if_pointing(target, &key, Some(source))
             })?;
             let insert = IndexedTransaction::new(&self.targets).insert(source);
             match changed.iter().fold(insert, IndexedTransaction::replace).commit().await {
@@ -42,7 +43,10 @@ impl<T: KeepsCopies> Denormalized<T> {
             let targets = self.targets_of(&source).await?;
             change(&mut source);
             let at = source.key().clone();
-            let changed = changed(targets, |target| take_if_pointing(target, &at, Some(&source)))?;
+            let changed = changed(targets, |target| {
+                take_if_pointing(target, &at, Some(&source));
+                false
+            })?;
             let (first, rest) = changed.split_at(changed.len().min(chunk_size::<T>(rows_of::<T::Source>())));
             let replace = IndexedTransaction::new(&self.targets).replace(&source);
             match first.iter().fold(replace, IndexedTransaction::replace).commit().await {
@@ -54,7 +58,9 @@ impl<T: KeepsCopies> Denormalized<T> {
                 }
             }
             if !rest.is_empty() {
-                self.refresh_here(&source).await?;
+                let mut version = source.etag().clone();
+                self.refresh_from(&source, &mut version).await?;
+                source.written(version)?;
             }
             return Ok(source);
         }
@@ -67,6 +73,7 @@ impl<T: KeepsCopies> Denormalized<T> {
             let changed = changed(self.targets_of(&source).await?, |target| {
                 target.count(-1);
                 take_if_pointing(target, source.key(), None);
+                false
             })?;
             let delete = IndexedTransaction::new(&self.targets).delete(&source);
             match changed.iter().fold(delete, IndexedTransaction::replace).commit().await {
@@ -80,22 +87,44 @@ impl<T: KeepsCopies> Denormalized<T> {
     }
 
     pub(super) async fn refresh_here(&self, source: &T::Source) -> Result<usize> {
+        self.refresh_from(source, &mut ETag::from("")).await
+    }
+
+    /// Refreshes the copies of a source, and says how many. Where the source is of this version, it is noted which version
+    /// it has afterwards.
+    async fn refresh_from(&self, source: &T::Source, version: &mut ETag) -> Result<usize> {
         let key = source.entity_key()?;
         let mut attempts = self.options.begin();
         let mut written = 0;
         loop {
-            // First the targets, then the source: whoever changes the source meanwhile finds these
-            // targets as they are now, or moves their versions so that the write below is refused.
+            // First the targets, then the source. Whoever changes the source back to what some targets still show
+            // writes only the source; so it is touched with them, if it is still what was read.
             let targets = self.targets_of(source).await?;
-            let current = self.targets.get::<T::Source>(key.clone()).await?;
-            let stale = changed(targets, |target| take_if_pointing(target, &key, current.as_deref()))?;
+            let mut current = self.targets.get::<T::Source>(Key::from(key.clone())).await?;
+            let stale = changed(targets, |target| {
+                take_if_pointing(target, &key, current.as_deref());
+                false
+            })?;
             if stale.is_empty() {
                 return Ok(written);
             }
-            for chunk in stale.chunks(chunk_size::<T>(0)) {
-                let replace = chunk.iter().fold(IndexedTransaction::new(&self.targets), IndexedTransaction::replace);
+            for chunk in stale.chunks(chunk_size::<T>(1)) {
+                let mut replace =
+                    chunk.iter().fold(IndexedTransaction::new(&self.targets), IndexedTransaction::replace);
+                if let Some(current) = &current {
+                    replace = replace.operation(touch(current)?);
+                }
                 match replace.commit().await {
-                    Ok(_) => written += chunk.len(),
+                    Ok(answers) => {
+                        written += chunk.len();
+                        if let (Some(current), Some(touched)) = (&mut current, answers.into_iter().last()) {
+                            let is_known = current.etag() == version;
+                            current.written(crate::rows::version(Some(touched))?)?;
+                            if is_known {
+                                version.clone_from(current.etag());
+                            }
+                        }
+                    }
                     Err(error) => {
                         let conflict = is_conflict(&error);
                         attempts.after(error, conflict).await?;
@@ -172,19 +201,22 @@ pub(crate) fn pointing<T: KeepsCopies>(target: &T) -> Result<Option<EntityKey>> 
     target.source().map(|key| key.resolve()).transpose()
 }
 
-fn take_if_pointing<T: KeepsCopies>(target: &mut T, key: &EntityKey, source: Option<&T::Source>) {
-    if pointing(target).is_ok_and(|at| at.as_ref() == Some(key)) {
+/// Has a target take the fields of a source that it names, and says whether it does.
+fn take_if_pointing<T: KeepsCopies>(target: &mut T, key: &EntityKey, source: Option<&T::Source>) -> bool {
+    let is_pointing = pointing(target).is_ok_and(|at| at.as_ref() == Some(key));
+    if is_pointing {
         target.take(source);
     }
+    is_pointing
 }
 
-/// The targets whose rows a change makes others of.
-fn changed<T: KeepsCopies>(targets: Vec<Versioned<T>>, change: impl Fn(&mut T)) -> Result<Vec<Versioned<T>>> {
+/// The targets whose rows a change makes others of, and those that it wants written anyway.
+fn changed<T: KeepsCopies>(targets: Vec<Versioned<T>>, change: impl Fn(&mut T) -> bool) -> Result<Vec<Versioned<T>>> {
     let mut changed = Vec::new();
     for mut target in targets {
         let before = target.value().to_row()?;
-        change(&mut target);
-        if target.value().to_row()? != before {
+        let anyway = change(&mut target);
+        if anyway || target.value().to_row()? != before {
             changed.push(target);
         }
     }

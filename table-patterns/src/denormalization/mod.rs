@@ -32,7 +32,7 @@
 //! - Everything is written on the condition that it is as it was read, and read again where somebody
 //!   was faster, a bounded number of times.
 //! - A source with more targets than one transaction holds (99 of a type without indexes) is written
-//!   with the first of them; the others follow in transactions of up to 100. To add or delete such a
+//!   with the first of them; the others follow, in transactions of as many. To add or delete such a
 //!   source is refused with the count, since half of it cannot be taken back.
 //!
 //! **After a crash.** Up to 99 targets there is one write, so it happened or it did not. With more, a crash between

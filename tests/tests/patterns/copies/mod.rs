@@ -3,6 +3,7 @@
 mod contention;
 pub(crate) mod cost;
 mod faults;
+mod here;
 mod late;
 mod lines;
 mod maintenance;
