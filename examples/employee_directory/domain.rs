@@ -19,8 +19,8 @@
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use table_core::{Entity, EntitySet, Key, Query, Timestamp};
-use table_patterns::KeepsCopies;
+use table_core::{Entity, EntitySet, Key, Timestamp};
+use table_patterns::{KeepsCopies, Targets};
 
 #[derive(Entity, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[entity(partition = "{department}", row = "empid_{id:06}")]
@@ -76,8 +76,8 @@ impl KeepsCopies for Department {
     type Source = Employee;
     const NEEDS_TARGET: bool = true;
 
-    fn targets(employee: &Employee) -> Query<Self> {
-        Self::range(&employee.department).query()
+    fn targets(employee: &Employee) -> Targets<Self> {
+        Self::range(&employee.department).query().into()
     }
 
     fn source(&self) -> Option<Key<Employee>> {

@@ -10,9 +10,9 @@
 //! | --- | --- | --- |
 //! | find an entity by another field, in its partition | [`intra_partition_secondary_index`] | [`Indexed`] |
 //! | find it by a field across partitions, or keep a value unique there | [`inter_partition_secondary_index`] | [`Indexed`] |
-//! | build, check and repair indexes | [`maintenance`] | [`Maintained`](maintenance::Maintained) |
+//! | build, check and repair indexes and copies | [`maintenance`] | [`Maintained`](maintenance::Maintained) |
 //! | find all entities that share a value, by a list of their keys | [`index_entities`] | [`IndexEntities`] |
-//! | show fields of one entity with another, or count entities, without a second read | [`denormalization`] | [`Denormalized`] |
+//! | show fields of one entity with another, in any partition, or count entities, without a second read | [`denormalization`] | [`Denormalized`] |
 //! | read an entity together with its parts, such as an employee with all reviews | [`compound_key`] | [`Compound`] |
 //! | read the latest entities first | [`log_tail`] | [`LogTail`] |
 //! | keep a value for each hour or day, and chart them | [`data_series`] | [`DataSeries`] |
@@ -54,12 +54,13 @@ pub mod wide_entities;
 
 mod attempts;
 mod blobs;
+mod intent;
 mod rows;
 
 pub use attempts::UpdateOptions;
 pub use compound_key::{Compound, Family};
 pub use data_series::{DataSeries, Series};
-pub use denormalization::{Denormalized, KeepsCopies};
+pub use denormalization::{Denormalized, KeepsCopies, Targets};
 pub use high_volume_delete::{Period, RollingTables};
 pub use index_entities::IndexEntities;
 pub use intra_partition_secondary_index::{Indexed, IndexedTransaction};

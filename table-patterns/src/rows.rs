@@ -16,6 +16,10 @@ pub(crate) fn unchanged<E>(read: &Versioned<E>) -> IfMatch {
 
 /// The version that a write made.
 pub(crate) fn version(written: Option<Written>) -> Result<ETag> {
-    let etag = written.and_then(|written| written.etag);
+    existing(written.and_then(|written| written.etag))
+}
+
+/// The version of a row that was written and not deleted.
+pub(crate) fn existing(etag: Option<ETag>) -> Result<ETag> {
     etag.ok_or_else(|| Error::corrupted("the store answered a write without an ETag"))
 }

@@ -72,8 +72,11 @@ impl Explain {
         &self.selection
     }
 
-    /// Refuses a scan that was not allowed.
-    pub(super) fn check_scan(&self) -> Result<()> {
+    /// Refuses a scan that was not allowed, as running the query would.
+    ///
+    /// # Errors
+    /// [`ScanRefused`](ErrorKind::ScanRefused).
+    pub fn check_scan(&self) -> Result<()> {
         if self.allow_scan || !self.class().is_scan() {
             return Ok(());
         }

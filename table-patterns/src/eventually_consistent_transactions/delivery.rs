@@ -6,6 +6,7 @@ use std::time::Duration;
 use table_core::Result;
 
 use super::item::Outgoing;
+use super::mover::Mover;
 
 /// What happens to an item whose handler has run without an error.
 ///
@@ -59,11 +60,17 @@ pub struct Delivery {
     id: Arc<str>,
     count: u32,
     step: Arc<Mutex<&'static str>>,
+    mover: Mover,
 }
 
 impl Delivery {
-    pub(super) fn new(id: &str, count: u32) -> Self {
-        Self { id: id.into(), count, step: Arc::new(Mutex::new("begin")) }
+    pub(super) fn new(id: &str, count: u32, mover: Mover) -> Self {
+        Self { id: id.into(), count, step: Arc::new(Mutex::new("begin")), mover }
+    }
+
+    /// The mover that delivers it, for handlers that send further items.
+    pub(crate) const fn mover(&self) -> &Mover {
+        &self.mover
     }
 
     /// The message's id: the same for every delivery of the item, and for no other item.

@@ -21,17 +21,17 @@ const SHORTEST_IDLE_WAIT: Duration = Duration::from_millis(10);
 
 /// One delivery at work.
 pub(super) struct Worker<'m> {
-    shared: &'m Shared,
+    shared: &'m Arc<Shared>,
     /// Turns true when the worker is to let go of its message.
     release: Option<watch::Receiver<bool>>,
 }
 
 impl<'m> Worker<'m> {
-    pub(super) const fn new(shared: &'m Shared) -> Self {
+    pub(super) const fn new(shared: &'m Arc<Shared>) -> Self {
         Self { shared, release: None }
     }
 
-    const fn releasable(shared: &'m Shared, release: watch::Receiver<bool>) -> Self {
+    const fn releasable(shared: &'m Arc<Shared>, release: watch::Receiver<bool>) -> Self {
         Self { shared, release: Some(release) }
     }
 
@@ -57,7 +57,7 @@ impl<'m> Worker<'m> {
     }
 
     async fn run_and_settle(&self, message: Message) -> Result<()> {
-        let Shared { queues, queue, options, .. } = self.shared;
+        let Shared { queues, queue, options, .. } = &**self.shared;
         let mut lease = Lease::new(&**queues, queue, message.receipt.clone());
         let mut envelope = match Envelope::decode(&message.body) {
             Ok(envelope) => envelope,
@@ -74,7 +74,8 @@ impl<'m> Worker<'m> {
             return self.put_aside(lease, envelope, &message).await;
         }
         envelope.answered = envelope.answered.saturating_add(1);
-        let delivery = Delivery::new(&message.receipt.id, message.dequeue_count);
+        let mover = Mover { shared: Arc::clone(self.shared) };
+        let delivery = Delivery::new(&message.receipt.id, message.dequeue_count, mover);
         let run = AssertUnwindSafe(self.handle(&envelope, delivery.clone())).catch_unwind();
         let result = match lease.keep(options, run, self.released()).await {
             Held::Lost => {

@@ -1,6 +1,6 @@
 //! A change of an entity: the rows that it concerns, before and after.
 
-use table_core::{DynamicEntity, Entity, EntityKey, Result, Table, Versioned};
+use table_core::{Entity, EntityKey, Result, Table, Versioned};
 
 use super::place::{Copy, Place, copies, places_read};
 use crate::intra_partition_secondary_index::IndexedTransaction;
@@ -51,17 +51,17 @@ impl<E: Entity> Change<'_, E> {
         Ok(Plan { source, places, copies, claims, is_first: matches!(self, Self::Insert(_)) })
     }
 
+    /// The key of the entity.
+    pub(crate) fn key(&self) -> Result<EntityKey> {
+        match self {
+            Self::Insert(entity) => entity.entity_key(),
+            Self::Replace(read) | Self::Delete(read) => Ok(read.key().clone()),
+        }
+    }
+
     /// The change of the entity and of its copies in its partition.
     pub(crate) fn local<'t>(&self, table: &'t Table) -> IndexedTransaction<'t> {
-        self.add_to(IndexedTransaction::local_part(table))
-    }
-
-    /// The same with the row that says that the other indexes are to follow.
-    pub(super) fn with_intent<'t>(&self, table: &'t Table, intent: DynamicEntity) -> IndexedTransaction<'t> {
-        self.local(table).intent(intent)
-    }
-
-    fn add_to<'t>(&self, transaction: IndexedTransaction<'t>) -> IndexedTransaction<'t> {
+        let transaction = IndexedTransaction::local_part(table);
         match self {
             Self::Insert(entity) => transaction.insert(*entity),
             Self::Replace(read) => transaction.replace(read),

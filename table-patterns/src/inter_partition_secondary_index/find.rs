@@ -7,11 +7,9 @@ use table_core::{
     reserved,
 };
 
-use super::message::{Collect, Garbage, scope};
-use super::options::Age;
+use super::message::scope;
 use super::place::{Found, Place, stored_copies};
-use super::rows;
-use crate::eventually_consistent_transactions::Outgoing;
+use crate::intent::{Age, Garbage, rows};
 use crate::intra_partition_secondary_index::Indexed;
 use crate::rows::marked;
 
@@ -169,13 +167,8 @@ impl<E: Entity> Indexed<E> {
         let is_tombstone = rows::is_of_kind(&row, reserved::TOMBSTONE_KIND);
         let written = place.write(self.table(), row, found).await?;
         if let Some(etag) = written.clone().filter(|_| is_tombstone) {
-            let (rows, grace) = (vec![Garbage::tombstone(place, etag)], keeper.options.grace);
-            let collect = Collect { scope: scope::<E>(self.table()), rows, grace };
-            // Where it cannot be sent the tombstone stays until somebody writes here or repairs the index.
-            let sent = keeper.mover.send_later(&Outgoing::of(&collect)?, grace).await;
-            if let Err(error) = sent {
-                tracing::debug!(key = %place.key, %error, "a tombstone is left to the next repair");
-            }
+            let rows = vec![Garbage::tombstone(&place.table, &place.key, etag)];
+            keeper.collect_later(scope::<E>(self.table()), rows).await;
         }
         Ok(written)
     }

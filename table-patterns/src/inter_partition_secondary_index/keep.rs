@@ -2,10 +2,9 @@
 
 use table_core::{Entity, Error, Result, Table};
 
-use super::message::{Intent, scope};
-use super::options::IntentOptions;
-use super::protocol::Keeper;
+use super::message::{Places, scope};
 use crate::eventually_consistent_transactions::Mover;
+use crate::intent::{Intent, IntentOptions, Keeper};
 use crate::intra_partition_secondary_index::Indexed;
 
 impl<E: Entity> Indexed<E> {
@@ -17,7 +16,7 @@ impl<E: Entity> Indexed<E> {
     /// [`Unsupported`](table_core::ErrorKind::Unsupported) where the mover has no worker for them, or for an
     /// index that is read in its order on a store without order.
     pub fn kept_by(table: Table, mover: &Mover) -> Result<Self> {
-        if !mover.handles::<Intent>(&scope::<E>(&table)) {
+        if !mover.handles::<Intent<Places>>(&scope::<E>(&table)) {
             return Err(Error::unsupported(format!(
                 "the mover keeps no indexes of {name} in the table {table}; build it with `keep_indexes::<{name}>(&table)`, or open the entities with `Indexed::kept_elsewhere` where another process does",
                 name = E::SCHEMA.name,
@@ -33,7 +32,7 @@ impl<E: Entity> Indexed<E> {
     /// # Errors
     /// As [`kept_by`](Indexed::kept_by).
     pub fn kept_elsewhere(table: Table, mover: &Mover) -> Result<Self> {
-        Self::with_keeper(table, Some(Keeper { mover: mover.clone(), options: IntentOptions::default() }))
+        Self::with_keeper(table, Some(Keeper::new(mover)))
     }
 
     /// Sets how long intents are hidden, and how long tombstones and fences stay.

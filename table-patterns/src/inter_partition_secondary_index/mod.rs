@@ -115,20 +115,15 @@ mod change;
 mod find;
 mod keep;
 mod message;
-mod options;
 mod place;
 mod protocol;
-pub(crate) mod rows;
 mod settle;
 mod worker;
 
+pub use crate::intent::IntentOptions;
 pub use find::Reads;
-pub use options::IntentOptions;
 
 pub(crate) use change::Change;
 pub(crate) use find::is_local;
-pub(crate) use options::Age;
-pub(crate) use place::{Found, Place, copies, is_conflict, stored_copies};
-pub(crate) use protocol::{Keeper, Writer, delete};
-pub(crate) use rows::INTENT_PREFIX;
-pub(crate) use settle::fence;
+pub(crate) use place::{Copy, Found, Place, copies, stored_copies};
+pub(crate) use protocol::Writer;

@@ -3,13 +3,11 @@
 use serde::{Deserialize, Serialize};
 use table_core::store::Selection;
 use table_core::{
-    Action, DynamicEntity, ETag, Entity, EntityKey, Error, ErrorKind, IfMatch, Operation, Result, Table, TableName,
-    Value, Versioned, reserved,
+    DynamicEntity, ETag, Entity, EntityKey, Error, ErrorKind, Result, Table, TableName, Value, Versioned, reserved,
 };
 
-use super::rows;
+use crate::intent::{put, rows};
 use crate::intra_partition_secondary_index::is_local;
-use crate::rows::version;
 
 /// Where an index row stands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -42,23 +40,8 @@ impl Place {
 
     /// Writes a row here if what was found still stands, and answers its version; none where it does not.
     pub(crate) async fn write(&self, table: &Table, row: DynamicEntity, found: &Found) -> Result<Option<ETag>> {
-        let action = match &found.etag {
-            None => Action::Insert(row),
-            Some(etag) => Action::Replace(row, IfMatch::Version(etag.clone())),
-        };
-        match table.store().write(&self.table, Operation::new(action)?).await {
-            Ok(written) => version(Some(written)).map(Some),
-            Err(error) if is_conflict(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
+        put(table, &self.table, row, found.etag.as_ref()).await
     }
-}
-
-/// Whether somebody else was faster, so that reading again helps.
-pub(crate) fn is_conflict(error: &Error) -> bool {
-    let refused =
-        matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::AlreadyExists | ErrorKind::NotFound);
-    refused && !error.outcome_unknown()
 }
 
 /// What stands at a place.

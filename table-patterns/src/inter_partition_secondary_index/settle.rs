@@ -5,14 +5,11 @@
 
 use std::time::Duration;
 
-use table_core::store::Selection;
-use table_core::{Action, Entity, EntityKey, Error, ErrorKind, Key, Operation, Result, Table, reserved};
+use table_core::{Entity, EntityKey, Error, Key, Result, Table};
 
-use super::message::Garbage;
-use super::options::Age;
 use super::place::{Copy, Found, Place, stored_copies};
-use super::rows;
 use crate::attempts::UpdateOptions;
+use crate::intent::{Age, Garbage, fence, rows};
 
 /// One entity, and the index rows that are to be as it says.
 pub(super) struct Settling<'a> {
@@ -99,25 +96,11 @@ impl Settling<'_> {
                 copy.map_or_else(|| rows::tombstone(&place.key, &owner), |copy| crate::rows::marked(copy.row.clone()));
             let Some(etag) = place.write(self.table, row, found).await? else { return Ok(Applied::Conflict) };
             if copy.is_none() {
-                garbage.push(Garbage::tombstone(place, etag));
+                garbage.push(Garbage::tombstone(&place.table, &place.key, etag));
             }
         }
         Ok(Applied::All(garbage))
     }
-}
-
-/// Says whether an intent is there, and puts a fence in its place where it is not: so its writer, should it
-/// still be on its way, fails instead of committing unseen.
-pub(crate) async fn fence(table: &Table, key: &EntityKey, owner: &str) -> Result<bool> {
-    let insert = Operation::new(Action::Insert(rows::fence(key.clone(), owner)))?;
-    match table.store().write(table.name(), insert).await {
-        Ok(_) => return Ok(false),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error),
-    }
-    // An intent that is gone by now has done its work.
-    let found = table.store().get(table.name(), key, &Selection::All).await?;
-    Ok(found.is_some_and(|row| rows::is_of_kind(&row, reserved::INTENT_KIND)))
 }
 
 /// What stands at places, one after the other.

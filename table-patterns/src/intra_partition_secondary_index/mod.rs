@@ -46,7 +46,7 @@ use std::marker::PhantomData;
 use table_core::{Entity, Error, Result, Table};
 
 use crate::attempts::UpdateOptions;
-use crate::inter_partition_secondary_index::Keeper;
+use crate::intent::Keeper;
 
 pub use transaction::IndexedTransaction;
 pub(crate) use transaction::{Refused, is_local, refuse_blobs, taken};

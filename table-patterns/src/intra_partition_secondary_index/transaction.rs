@@ -68,6 +68,8 @@ enum Role {
     Stale,
     /// The row that says that copies elsewhere are to follow.
     Intent,
+    /// The same of a pattern that keeps more than indexes.
+    OuterIntent,
 }
 
 /// Why nothing was written, and which row it was.
@@ -91,6 +93,13 @@ impl Refused {
     /// Whether a fence stands in the place of the intent.
     pub(crate) fn is_fenced(&self) -> bool {
         self.role == Some(Role::Intent)
+            && self.error.kind() == ErrorKind::AlreadyExists
+            && !self.error.outcome_unknown()
+    }
+
+    /// Whether a fence stands in the place of the intent of a pattern that keeps more than indexes.
+    pub(crate) fn is_outer_fenced(&self) -> bool {
+        self.role == Some(Role::OuterIntent)
             && self.error.kind() == ErrorKind::AlreadyExists
             && !self.error.outcome_unknown()
     }
@@ -134,6 +143,14 @@ impl<'t> IndexedTransaction<'t> {
     pub(crate) fn intent(self, row: DynamicEntity) -> Self {
         self.push(|steps, _| {
             steps.push(Step::new(Action::Insert(row), Role::Intent)?);
+            Ok(())
+        })
+    }
+
+    /// Adds the intent of a pattern that keeps more than the indexes.
+    pub(crate) fn outer_intent(self, row: DynamicEntity) -> Self {
+        self.push(|steps, _| {
+            steps.push(Step::new(Action::Insert(row), Role::OuterIntent)?);
             Ok(())
         })
     }
@@ -197,7 +214,7 @@ impl<'t> IndexedTransaction<'t> {
     }
 
     /// Does all that another transaction was to do, in this one. One token stands for both.
-    pub(super) fn join(mut self, other: Self) -> Self {
+    pub(crate) fn join(mut self, other: Self) -> Self {
         self.steps = self.steps.and_then(|mut steps| {
             steps.extend(other.steps?);
             Ok(steps)
@@ -207,12 +224,12 @@ impl<'t> IndexedTransaction<'t> {
     }
 
     /// The transaction, unless it holds an entity that cannot be written.
-    pub(super) fn checked(self) -> Result<Self> {
+    pub(crate) fn checked(self) -> Result<Self> {
         Ok(Self { steps: Ok(self.steps?), ..self })
     }
 
     /// The rows that it writes, and the bytes that the service counts for them.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (&EntityKey, usize)> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&EntityKey, usize)> {
         let steps = self.steps.as_ref().map(Vec::as_slice).unwrap_or_default();
         steps.iter().map(|step| (step.operation.key(), step.operation.counted_bytes()))
     }

@@ -1,9 +1,11 @@
 //! Writing an entity and its copies.
 
-use table_core::{ETag, Entity, Error, Key, Result, Versioned};
+use table_core::{ETag, Entity, Key, Result, Versioned, Written};
 
 use super::{Indexed, Refused};
-use crate::inter_partition_secondary_index::{Change, Writer, copies, stored_copies};
+use crate::intent::{Keeper, Outer};
+use crate::inter_partition_secondary_index::{Change, Copy, Writer, copies, stored_copies};
+use crate::rows::existing;
 
 impl<E: Entity> Indexed<E> {
     /// Adds an entity that must not exist, and returns its version. One storage transaction, and for an index
@@ -20,17 +22,28 @@ impl<E: Entity> Indexed<E> {
     }
 
     /// Makes a change: in one transaction, and by the protocol for indexes elsewhere.
-    async fn put(&self, change: &Change<'_, E>) -> Result<Option<ETag>, Refused> {
+    pub(crate) async fn put(&self, change: &Change<'_, E>) -> Result<Option<ETag>, Refused> {
         match &self.keeper {
             None => self.put_here(change).await,
-            Some(keeper) => Writer { table: &self.table, keeper, attempts: &self.options }.write(change).await,
+            Some(keeper) => self.writer(keeper, None).write(change).await,
         }
+    }
+
+    /// Makes a change together with the intent of a pattern that keeps more than its indexes.
+    pub(crate) async fn put_within(&self, change: &Change<'_, E>, outer: Outer) -> Result<Option<ETag>, Refused> {
+        match &self.keeper {
+            None => Ok(first(change.local(&self.table).outer_intent(outer.intent).try_commit().await?)),
+            Some(keeper) => self.writer(keeper, Some(outer)).write(change).await,
+        }
+    }
+
+    const fn writer<'a>(&'a self, keeper: &'a Keeper, outer: Option<Outer>) -> Writer<'a> {
+        Writer { table: &self.table, keeper, attempts: &self.options, outer }
     }
 
     /// Makes a change that no index elsewhere has to know of.
     async fn put_here(&self, change: &Change<'_, E>) -> Result<Option<ETag>, Refused> {
-        let written = change.local(&self.table).try_commit().await?;
-        Ok(written.into_iter().next().and_then(|written| written.etag))
+        Ok(first(change.local(&self.table).try_commit().await?))
     }
 
     /// Writes an entity over the version that was read, which must still be the current one. One
@@ -50,13 +63,28 @@ impl<E: Entity> Indexed<E> {
 
     /// Edits what was read and writes it. Indexes elsewhere hear of it only where one of their rows changes.
     async fn edit(&self, read: &mut Versioned<E>, edit: impl FnOnce(&mut E) -> Result<()>) -> Result<(), Refused> {
-        if self.keeper.is_none() || read.is_upgraded() {
-            edit(read)?;
-            return self.try_replace(read).await;
-        }
-        let before = stored_copies(&self.table, read.value())?;
+        let shown = self.shown(read)?;
         edit(read)?;
-        if copies(&self.table, read.value())? != before {
+        self.write_edited(read, shown).await
+    }
+
+    /// What indexes elsewhere show of what was read; none where that is not to be relied on.
+    pub(crate) fn shown(&self, read: &Versioned<E>) -> Result<Shown> {
+        let is_known = self.keeper.is_some() && !read.is_upgraded();
+        Ok(Shown(is_known.then(|| stored_copies(&self.table, read.value())).transpose()?))
+    }
+
+    /// Whether no index elsewhere has to hear of an edit.
+    pub(crate) fn stays(&self, read: &Versioned<E>, shown: &Shown) -> Result<bool> {
+        match &shown.0 {
+            Some(before) => Ok(copies(&self.table, read.value())? == *before),
+            None => Ok(self.keeper.is_none()),
+        }
+    }
+
+    /// Writes what was read and edited.
+    pub(crate) async fn write_edited(&self, read: &mut Versioned<E>, shown: Shown) -> Result<(), Refused> {
+        if !self.stays(read, &shown)? {
             return self.try_replace(read).await;
         }
         let etag = existing(self.put_here(&Change::Replace(read)).await?)?;
@@ -171,7 +199,10 @@ impl<E: Entity> Indexed<E> {
     }
 }
 
-/// The version of a row that was written and not deleted.
-fn existing(etag: Option<ETag>) -> Result<ETag> {
-    etag.ok_or_else(|| Error::corrupted("the store answered a write without an ETag"))
+/// What indexes elsewhere showed of an entity before it was edited.
+#[derive(Debug)]
+pub(crate) struct Shown(Option<Vec<Copy>>);
+
+fn first(written: Vec<Written>) -> Option<ETag> {
+    written.into_iter().next().and_then(|written| written.etag)
 }

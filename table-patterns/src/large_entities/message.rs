@@ -1,34 +1,26 @@
 //! What the protocol puts on the queue.
 
-use std::time::Duration;
-
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 use table_core::{EntityKey, Error, Result, Table};
 
 use crate::eventually_consistent_transactions::WorkItem;
+use crate::intent::Named;
 
-/// Blobs come or go with a write of an entity, which may happen or not.
+/// The blobs that come or go with a write of an entity, which may happen or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Intent {
-    /// Which worker has it.
-    pub(super) scope: String,
-    /// What the intent row is called.
-    pub(super) id: String,
-    /// The entity.
-    pub(super) source: EntityKey,
-    /// The blobs that come and those that go.
+pub(super) struct Blobs {
     pub(super) blobs: Vec<String>,
-    /// How long the writer wants blobs and fences to stay.
-    pub(super) grace: Duration,
 }
 
-impl WorkItem for Intent {
-    const KIND: &'static str = "table-patterns/blobs";
-
-    fn scope(&self) -> &str {
-        &self.scope
+impl Blobs {
+    pub(super) fn of(paths: &[Path]) -> Self {
+        Self { blobs: names(paths) }
     }
+}
+
+impl Named for Blobs {
+    const KIND: &'static str = "table-patterns/blobs";
 }
 
 /// The write has happened, or cannot happen any more, and nobody is late by now: blobs that the entity does not

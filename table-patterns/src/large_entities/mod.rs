@@ -131,8 +131,8 @@ use table_core::{Entity, Error, Result, Table};
 use crate::attempts::UpdateOptions;
 use crate::blobs::blob_error;
 use crate::eventually_consistent_transactions::Mover;
-use crate::inter_partition_secondary_index::IntentOptions;
-use message::{Intent, scope};
+use crate::intent::{Intent, IntentOptions, Keeper};
+use message::{Blobs, scope};
 use protocol::Writer;
 
 pub use stream::BlobReader;
@@ -193,7 +193,7 @@ impl<E: Entity> Large<E> {
     /// [`Unsupported`](table_core::ErrorKind::Unsupported) where the mover has no worker for them, for a type that
     /// keeps nothing in blobs, or that has an index in another partition or table.
     pub fn kept_by(place: BlobTable, mover: &Mover) -> Result<Self> {
-        if !mover.handles::<Intent>(&scope(&place.table)) {
+        if !mover.handles::<Intent<Blobs>>(&scope(&place.table)) {
             return Err(Error::unsupported(format!(
                 "the mover does not look after the blobs of the table {}; build it with `keep_blobs(&place)`, or open the entities with `Large::kept_elsewhere` where another process does",
                 place.table.name()
@@ -221,7 +221,7 @@ impl<E: Entity> Large<E> {
                 index.name, schema.name
             )));
         }
-        let writer = Writer { place, mover: mover.clone(), options: IntentOptions::default() };
+        let writer = Writer { place, keeper: Keeper::new(mover) };
         let options = UpdateOptions::default();
         Ok(Self { writer, options, most_loaded_bytes: 256 * 1024 * 1024, entity: PhantomData })
     }
@@ -233,7 +233,7 @@ impl<E: Entity> Large<E> {
     /// that are hidden for more than a quarter of it.
     pub fn with_intents(mut self, options: IntentOptions) -> Result<Self> {
         options.check()?;
-        self.writer.options = options;
+        self.writer.keeper.options = options;
         Ok(self)
     }
 

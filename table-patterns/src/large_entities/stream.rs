@@ -16,11 +16,11 @@ use table_core::{
 };
 
 use super::draft::folder;
-use super::protocol::{Ended, Sent, new_id};
+use super::message::Blobs;
 use super::read::{altered, dangling, replaced};
 use super::reference::{Kind, Payload, Reference, References, hex, refer, references};
 use super::{Large, blob_error};
-use crate::inter_partition_secondary_index::rows;
+use crate::intent::{Ended, Keeper, Sent, before_the_change};
 use crate::intra_partition_secondary_index::{IndexedTransaction, Refused};
 
 /// The parts of an upload: some stores want 5 MiB at least, and all but the last of one size.
@@ -107,7 +107,7 @@ impl<E: Entity> Large<E> {
         if column.is_text() {
             return Err(Error::unsupported("a text is written with its entity; make the field `Bytes` to stream it"));
         }
-        let (at, property, id) = (key.resolve()?, column.name(), new_id());
+        let (at, property, id) = (key.resolve()?, column.name(), Keeper::new_id());
         let row = self.row(&at).await?;
         if E::SCHEMA.upgrades && Schema::version_of(&row) < E::SCHEMA.version {
             return Err(Error::unsupported(
@@ -134,7 +134,7 @@ impl<E: Entity> Large<E> {
     /// Puts the reference into the row, and again where somebody else has written to it.
     async fn refer_to(
         &self,
-        sent: &mut Sent,
+        sent: &mut Sent<Blobs>,
         mut row: DynamicEntity,
         property: &PropertyName,
         reference: Reference,
@@ -143,26 +143,27 @@ impl<E: Entity> Large<E> {
         let mut attempts = self.options.begin();
         let uploaded = [reference.name.clone()];
         loop {
-            self.writer.check_age(sent)?;
+            self.writer.keeper.refuse_old(sent)?;
             let drops = replaced_by(&row, property).map_err(Refused::from)?;
             // A blob that goes is named before the row leaves it out.
             if drops.iter().any(|name| !names.contains(name)) {
                 names.extend(drops.iter().cloned());
-                self.writer.tell(sent, &names).await?;
+                self.writer.keeper.tell(sent, Blobs::of(&names)).await?;
             }
-            let refused = match self.commit_reference(sent, row, property, &reference).await {
+            let ended = match self.commit_reference(sent, row, property, &reference).await {
                 Ok(etag) => {
                     self.writer.finish(sent, &drops).await;
                     return Ok(etag);
                 }
-                Err(refused) => refused,
+                Err(ended) => ended,
             };
-            if !refused.is_conflict() || refused.error().outcome_unknown() {
-                return Err(self.writer.refused(refused, sent, &uploaded).await);
-            }
+            let refused = match ended {
+                Ended::Refused(refused) if refused.is_conflict() && !refused.error().outcome_unknown() => refused,
+                ended => return Err(self.writer.refused(ended, sent, &uploaded).await),
+            };
             let again = async {
                 attempts.after(refused.into_error(), true).await?;
-                self.row(sent.source()).await
+                self.row(&sent.intent.source).await
             };
             row = match again.await {
                 Ok(row) => row,
@@ -176,21 +177,21 @@ impl<E: Entity> Large<E> {
 
     async fn commit_reference(
         &self,
-        sent: &Sent,
+        sent: &Sent<Blobs>,
         mut row: DynamicEntity,
         property: &PropertyName,
         reference: &Reference,
-    ) -> Result<ETag, Refused> {
+    ) -> Result<ETag, Ended> {
         let table = &self.writer.place.table;
-        let etag = row.etag.take().ok_or_else(|| Error::corrupted("the store gave a row without an ETag"))?;
-        let mut held: References = references(&row)?.into_iter().filter(|(name, _)| name != property).collect();
+        let missing = |what: &str| before_the_change(Error::corrupted(format!("the store {what} without an ETag")));
+        let etag = row.etag.take().ok_or_else(|| missing("gave a row"))?;
+        let held = references(&row).map_err(before_the_change)?;
+        let mut held: References = held.into_iter().filter(|(name, _)| name != property).collect();
         held.push((property.clone(), reference.clone()));
         refer(&mut row, held);
-        let owner = rows::owner(table, &row.key);
-        let intent = rows::intent(sent.intent_key()?, &owner);
-        let transaction = IndexedTransaction::new(table).replace_stored(row, IfMatch::Version(etag)).intent(intent);
-        let written = transaction.try_commit().await?.into_iter().next().and_then(|written| written.etag);
-        Ok(written.ok_or_else(|| Error::corrupted("the store answered a write without an ETag"))?)
+        let transaction = IndexedTransaction::new(table).replace_stored(row, IfMatch::Version(etag));
+        let written = self.writer.keeper.commit(table, sent, transaction).await?.into_iter().next();
+        written.and_then(|written| written.etag).ok_or_else(|| missing("answered a write"))
     }
 
     /// The row of an entity of this type.

@@ -5,11 +5,11 @@ use object_store::path::Path;
 use table_core::store::Selection;
 use table_core::{ErrorKind, Result};
 
-use super::message::{Collect, Intent, path, scope};
+use super::message::{Blobs, Collect, path, scope};
 use super::reference::references;
 use super::{BlobTable, blob_error};
 use crate::eventually_consistent_transactions::{Delivery, MoverBuilder, Next, Outgoing};
-use crate::inter_partition_secondary_index::{delete, fence, rows};
+use crate::intent::{Intent, delete, fence, rows};
 
 impl MoverBuilder {
     /// Looks after the blobs of a table's entities.
@@ -19,7 +19,7 @@ impl MoverBuilder {
     pub fn keep_blobs(self, place: &BlobTable) -> Self {
         let scope = scope(&place.table);
         let (settled, collected) = (place.clone(), place.clone());
-        self.on_scope::<Intent, _, _>(&scope, move |intent, delivery| {
+        self.on_scope::<Intent<Blobs>, _, _>(&scope, move |intent, delivery| {
             let place = settled.clone();
             async move { settle(&place, intent, &delivery).await }
         })
@@ -32,9 +32,9 @@ impl MoverBuilder {
 
 /// Sees to it that the write of an intent has happened or cannot happen any more, and has its blobs looked at
 /// when nobody can be late: a writer that was kept from writing may still put its blob.
-async fn settle(place: &BlobTable, intent: Intent, delivery: &Delivery) -> Result<Next> {
-    let Intent { scope, id, source, blobs, grace } = intent;
-    let key = rows::intent_key(&source, &id)?;
+async fn settle(place: &BlobTable, intent: Intent<Blobs>, delivery: &Delivery) -> Result<Next> {
+    let key = intent.key()?;
+    let Intent { scope, source, named: Blobs { blobs }, grace, .. } = intent;
     let owner = rows::owner(&place.table, &source);
     delivery.step("look for the intent", fence(&place.table, &key, &owner)).await?;
     let collect = Collect { scope, source, blobs, intent: Some(key) };

@@ -1,13 +1,12 @@
 //! Writing entities and their blobs.
 
 use table_core::store::Selection;
-use table_core::{DynamicEntity, ETag, Entity, EntityKey, Error, Key, Result, Versioned};
+use table_core::{DynamicEntity, ETag, Entity, EntityKey, Error, Key, Result, Versioned, Written};
 
 use super::Large;
 use super::draft::{Draft, dropped, folder};
-use super::protocol::{Ended, new_id};
 use super::reference::{References, references};
-use crate::inter_partition_secondary_index::rows;
+use crate::intent::{Ended, Keeper};
 use crate::intra_partition_secondary_index::{IndexedTransaction, Refused};
 
 /// What is to be done with an entity.
@@ -180,25 +179,22 @@ impl<E: Entity> Large<E> {
     }
 
     async fn attempt(&self, change: &Change<'_, E>) -> Result<Option<ETag>, Ended> {
-        let id = new_id();
+        let (table, id) = (&self.writer.place.table, Keeper::new_id());
         let (source, mut draft) = self.draft(change, &id).await.map_err(Refused::from)?;
         let blobs = draft.names();
         if blobs.is_empty() {
-            return Ok(self.commit(change, draft.row, None).await?);
+            return Ok(version_of_first(self.transaction(change, draft.row).try_commit().await?));
         }
-        let owner = rows::owner(&self.writer.place.table, &source);
         let mut sent = self.writer.send(id, source, &blobs).await?;
         let uploads = std::mem::take(&mut draft.uploads);
         let uploaded: Vec<_> = uploads.iter().map(|(path, _)| path.clone()).collect();
         self.writer.put(&mut sent, &blobs, self.writer.put_all(uploads)).await?;
-        self.writer.check_age(&sent)?;
-        let intent = rows::intent(sent.intent_key().map_err(Refused::from)?, &owner);
-        match self.commit(change, draft.row, Some(intent)).await {
-            Ok(etag) => {
+        match self.writer.keeper.commit(table, &sent, self.transaction(change, draft.row)).await {
+            Ok(written) => {
                 self.writer.finish(&sent, &draft.drops).await;
-                Ok(etag)
+                Ok(version_of_first(written))
             }
-            Err(refused) => Err(self.writer.refused(refused, &sent, &uploaded).await),
+            Err(ended) => Err(self.writer.refused(ended, &sent, &uploaded).await),
         }
     }
 
@@ -217,25 +213,19 @@ impl<E: Entity> Large<E> {
         Ok((source, Draft::of(row, &E::SCHEMA.blobs, &folder, id, held).await?))
     }
 
-    /// Step 3: the row, its copies and the intent, in one transaction.
-    async fn commit(
-        &self,
-        change: &Change<'_, E>,
-        row: DynamicEntity,
-        intent: Option<DynamicEntity>,
-    ) -> Result<Option<ETag>, Refused> {
+    /// Step 3: the row and its copies, in one transaction.
+    fn transaction(&self, change: &Change<'_, E>, row: DynamicEntity) -> IndexedTransaction<'_> {
         let transaction = IndexedTransaction::new(&self.writer.place.table);
-        let transaction = match change {
+        match change {
             Change::Insert(entity) => transaction.insert_as(*entity, Ok(row)),
             Change::Replace(read, _) => transaction.replace_as(read, Ok(row)),
             Change::Delete(read, _) => transaction.delete_as(read, Ok(())),
-        };
-        let transaction = match intent {
-            Some(intent) => transaction.intent(intent),
-            None => transaction,
-        };
-        Ok(transaction.try_commit().await?.into_iter().next().and_then(|written| written.etag))
+        }
     }
+}
+
+fn version_of_first(written: Vec<Written>) -> Option<ETag> {
+    written.into_iter().next().and_then(|written| written.etag)
 }
 
 fn existing(etag: Option<ETag>) -> Result<ETag> {

@@ -6,7 +6,8 @@
 //! stale, or left behind by entities that are gone.
 //!
 //! # What can be done
-//! Everything that keeps copies is [`Maintained`]:
+//! Everything that keeps copies is [`Maintained`]: [`Indexed`](crate::Indexed) its index rows,
+//! [`Denormalized`](crate::Denormalized) the fields that targets have of their sources, and their counts.
 //!
 //! | | reads | writes |
 //! | --- | --- | --- |
@@ -64,7 +65,9 @@
 //! # }
 //! ```
 
+mod copies;
 mod indexes;
+mod marks;
 mod options;
 mod report;
 mod run;
@@ -79,19 +82,19 @@ pub use report::{Finding, Repaired, Report, Wrong};
 /// A pattern says which tables are concerned, what is wrong with one row, and how that is mended; going over
 /// all rows comes with it.
 pub trait Maintained: Sync + Sized {
-    /// The tables that hold sources, and then those that hold copies only.
+    /// The tables whose rows say which copies there are to be, and then the others.
     ///
     /// # Errors
     /// [`InvalidName`](table_core::ErrorKind::InvalidName).
     fn tables(&self) -> Result<Tables>;
 
-    /// Says what is wrong about a row: with its copies where it is a source, with itself where it is a copy.
+    /// Says what is wrong about a row: with the copies of an entity that has indexes, with itself where it is a copy.
     ///
     /// # Errors
     /// Those of reading.
     fn check(&self, table: &Table, row: DynamicEntity, now: Timestamp) -> impl Future<Output = Result<Checked>> + Send;
 
-    /// Writes the copies of a row that are missing or stale, where it is a source.
+    /// Writes the copies that a row says are to be, where they are missing or stale.
     ///
     /// # Errors
     /// Those of reading and writing.
@@ -143,9 +146,10 @@ pub trait Maintained: Sync + Sized {
 /// The tables that maintenance goes over.
 #[derive(Debug, Clone)]
 pub struct Tables {
-    /// Those that hold sources, and perhaps copies too.
+    /// Those whose rows say which copies there are to be: the sources of an index, and targets that name their source. A
+    /// build goes over these.
     pub sources: Vec<Table>,
-    /// Those that hold copies only.
+    /// The others, which only a check goes over.
     pub copies: Vec<Table>,
 }
 

@@ -11,7 +11,7 @@ use table_patterns::inter_partition_secondary_index::Reads;
 use table_patterns::log_data::LogOptions;
 use table_patterns::{
     BlobTable, Compound, DataSeries, Denormalized, IndexEntities, Indexed, KeepsCopies, Large, LogData, LogTail,
-    Period, RollingTables, Spread, WideRows,
+    Period, RollingTables, Spread, Targets, WideRows,
 };
 
 use super::{Claim, Employee as Plain, employee};
@@ -47,8 +47,8 @@ struct Department {
 impl KeepsCopies for Department {
     type Source = Plain;
 
-    fn targets(employee: &Plain) -> Query<Self> {
-        Self::range(&employee.department).query()
+    fn targets(employee: &Plain) -> Targets<Self> {
+        Self::range(&employee.department).query().into()
     }
 
     fn source(&self) -> Option<Key<Plain>> {
@@ -127,6 +127,16 @@ async fn lists_copies_and_compound_keys() -> Result<()> {
     assert_eq!(found.len(), 1);
 
     let departments = Denormalized::<Department>::new(table(&store, "Staff").await?);
+    departments.insert(&employee("Sales", 7, 41)).await?;
+    departments.insert_target(&Department { name: "Sales".into(), manager: Some(7), manager_name: None }).await?;
+    departments.update(Plain::key("Sales", 7), |jo| jo.name = "Jo".into()).await?;
+    let sales = departments.table().require(Department::key("Sales")).await?;
+    assert_eq!(sales.manager_name.as_deref(), Some("Jo"));
+
+    let (staff, offices) = (table(&store, "Employees").await?, table(&store, "Offices").await?);
+    let builder = Mover::builder(store.clone(), "copies")?.keep_copies::<Department>(&staff, &offices);
+    let mover = builder.build().await?;
+    let departments = Denormalized::<Department>::kept_by(staff, offices, &mover)?;
     departments.insert(&employee("Sales", 7, 41)).await?;
     departments.insert_target(&Department { name: "Sales".into(), manager: Some(7), manager_name: None }).await?;
     departments.update(Plain::key("Sales", 7), |jo| jo.name = "Jo".into()).await?;

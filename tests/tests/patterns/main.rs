@@ -8,12 +8,14 @@
 )]
 
 mod compound_key;
+mod copies;
 mod data_series;
 mod denormalization;
 mod high_volume_delete;
 mod index_entities;
 mod indexed;
 mod log_tail;
+mod nap;
 mod page;
 mod prepend_append;
 mod relationships;

@@ -7,7 +7,7 @@ use futures_util::TryStreamExt;
 use table_core::keys::{KeyRange, Span};
 use table_core::layer::Meter;
 use table_core::{DynamicEntity, Entity, EntitySet, ErrorKind, Flatten, Key, PartitionKey, Query, Result, Table};
-use table_patterns::{Denormalized, IndexedTransaction, Joined, KeepsCopies, Link, Lookup, LookupOptions};
+use table_patterns::{Denormalized, IndexedTransaction, Joined, KeepsCopies, Link, Lookup, LookupOptions, Targets};
 use table_tests::pattern::{Altered, Costs, Faults, TASKS, behind, contend, rows, stores};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -374,8 +374,8 @@ enum Person {
 impl KeepsCopies for Member {
     type Source = Team;
 
-    fn targets(team: &Team) -> Query<Self> {
-        Self::range(&team.team).query()
+    fn targets(team: &Team) -> Targets<Self> {
+        Self::range(&team.team).query().into()
     }
 
     fn source(&self) -> Option<Key<Team>> {

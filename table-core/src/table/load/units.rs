@@ -161,7 +161,9 @@ where
         while let Some(unit) = units.next().await {
             self.take(unit?).await?;
         }
-        let partitions: Vec<PartitionKey> = self.chunks.keys().cloned().collect();
+        let mut partitions: Vec<PartitionKey> = self.chunks.keys().cloned().collect();
+        // In order, so that two loads of the same units make the same requests.
+        partitions.sort_unstable();
         for partition in &partitions {
             self.send(partition).await?;
         }

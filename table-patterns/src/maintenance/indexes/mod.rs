@@ -6,9 +6,12 @@ mod mend;
 use table_core::{DynamicEntity, Entity, ErrorKind, Result, Table, Timestamp, Value, reserved};
 
 use super::{Checked, Finding, Maintained, Tables, Wrong};
-use crate::inter_partition_secondary_index::{Place, rows};
+use crate::denormalization::is_of_copies;
+use crate::intent::rows;
+use crate::inter_partition_secondary_index::Place;
 use crate::intra_partition_secondary_index::Indexed;
-use judge::{Mark, Spot, Verdict};
+use crate::maintenance::marks::Mark;
+use judge::{Spot, Verdict};
 use mend::Done;
 
 /// The indexes of a type, as maintenance sees them.
@@ -36,6 +39,8 @@ impl<E: Entity> Maintained for Indexed<E> {
             return indexes.check_copy(&spot, &row, now).await;
         }
         match Mark::of(&row) {
+            // Those of copies are not the indexes' to judge.
+            Some(_) if is_of_copies(&row) => Ok(Checked::default()),
             Some(mark) => indexes.check_mark(table, mark, &row, now).await,
             None => Ok(Checked::default()),
         }

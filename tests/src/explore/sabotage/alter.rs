@@ -7,6 +7,11 @@ use super::Sabotage;
 /// The table whose rows are those of an index.
 pub(super) const INDEX_TABLE: &str = "EmployeesByEmail";
 
+/// The table of sources that others copy.
+pub(super) const SOURCE_TABLE: &str = "Products";
+/// The table of those that copy them.
+pub(super) const TARGET_TABLE: &str = "Shelves";
+
 /// What becomes of a write.
 pub(super) enum Altered {
     /// It is made, perhaps another one.
@@ -39,6 +44,8 @@ impl Sabotage {
     pub(super) fn alter(self, table: &TableName, action: Action) -> Altered {
         if table.as_str() == "Archive" {
             self.alter_archive(action)
+        } else if table.as_str() == TARGET_TABLE {
+            self.alter_target(action)
         } else if action.entity().is_some_and(is_index_row) {
             self.alter_index(action)
         } else {
@@ -75,6 +82,13 @@ impl Sabotage {
             (Self::ArchiveLeavesNoTombstone, _) if is_tombstone => Altered::Skip(no_version()),
             (_, action) => Altered::Write(action),
         }
+    }
+
+    fn alter_target(self, action: Action) -> Altered {
+        Altered::Write(match (self, action) {
+            (Self::UnconditionalTargetWrites, Action::Replace(row, _)) => Action::Replace(row, IfMatch::Any),
+            (_, action) => action,
+        })
     }
 
     fn alter_source(self, action: Action) -> Altered {

@@ -27,7 +27,7 @@ pub enum Sabotage {
     NoTombstone,
     /// Index rows are written whatever stands there by now.
     UnconditionalIndexWrites,
-    /// An index row that is already right is not written again.
+    /// An index row or a target that is already right is not written again.
     SkipsWritesThatLookDone,
     /// Nobody looks whose an index row is.
     NoOwner,
@@ -39,6 +39,12 @@ pub enum Sabotage {
     IndexReadAfterMessage,
     /// The message is sent after the entity was written, and not before.
     MessageAfterWrite,
+    /// Targets that copy a source are written whatever stands there by now.
+    UnconditionalTargetWrites,
+    /// A source is read before the targets that copy it, and not after.
+    SourceReadBeforeTargets,
+    /// The source is not read again after a target was pointed at it.
+    NoSecondLookAtTheSource,
     /// The archive deletes the current row whatever it is by now.
     ArchiveDeletesWithoutCondition,
     /// The archive writes its copy whatever stands there by now.
@@ -64,6 +70,14 @@ pub const SABOTAGES: &[(Sabotage, &str)] = &[
     (Sabotage::NoIntentOnClaims, "index: crowd, two claim one value"),
     (Sabotage::IndexReadAfterMessage, "index: change"),
     (Sabotage::MessageAfterWrite, "index: change"),
+    (Sabotage::NoFence, "copies: source changed"),
+    (Sabotage::MessageAfterWrite, "copies: source changed"),
+    (Sabotage::MessageAfterWrite, "copies: target inserted while its source changes"),
+    (Sabotage::SkipsWritesThatLookDone, "copies: changed, and back by another"),
+    (Sabotage::UnconditionalTargetWrites, "copies: two writers, one source"),
+    (Sabotage::SourceReadBeforeTargets, "copies: two writers, one source"),
+    (Sabotage::NoSecondLookAtTheSource, "copies: target pointed at a source that changes"),
+    (Sabotage::NoSecondLookAtTheSource, "copies: target inserted while its source changes"),
     (Sabotage::ArchiveDeletesWithoutCondition, "archive racing an update"),
     (Sabotage::ArchiveCopiesWithoutCondition, "archive by a late worker after an update"),
     (Sabotage::ArchiveLeavesNoFence, "archive racing a re-creation"),
@@ -106,6 +120,9 @@ impl fmt::Display for Sabotage {
             Self::NoIntentOnClaims => "claims without their intent",
             Self::IndexReadAfterMessage => "index read after the message",
             Self::MessageAfterWrite => "message after the write",
+            Self::UnconditionalTargetWrites => "unconditional target writes",
+            Self::SourceReadBeforeTargets => "source read before its targets",
+            Self::NoSecondLookAtTheSource => "no second look at the source",
             Self::ArchiveDeletesWithoutCondition => "archive delete without condition",
             Self::ArchiveCopiesWithoutCondition => "archive copy without condition",
             Self::ArchiveLeavesNoFence => "archive without fence",

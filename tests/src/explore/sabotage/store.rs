@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use table_core::keys::KeyRange;
 use table_core::store::{
     Capabilities, Message, MessageReceipt, Page, PageToken, PeekedMessage, ReceiveOptions, Selection, SendOptions,
     StoreQuery, TablePage,
@@ -17,7 +18,7 @@ use table_core::{
 
 use super::super::stage::AnyStore;
 use super::Sabotage;
-use super::alter::{Altered, INDEX_TABLE, is_named, kind, no_version};
+use super::alter::{Altered, INDEX_TABLE, SOURCE_TABLE, TARGET_TABLE, is_named, kind, no_version};
 use super::blobs::HeldBlobs;
 
 /// A store whose calls are altered, as one actor sees it.
@@ -32,8 +33,12 @@ pub(super) struct Sabotaged<S> {
 /// What some sabotages have to remember.
 #[derive(Debug, Default)]
 struct Notes {
-    /// The index rows that were read last.
+    /// The index rows and targets that were read last.
     read: BTreeMap<EntityKey, Option<DynamicEntity>>,
+    /// The source that was read last.
+    last_source: Option<(EntityKey, Option<DynamicEntity>)>,
+    /// The sources as they are to be seen from now on.
+    sources: BTreeMap<EntityKey, Option<DynamicEntity>>,
     /// Versions of index rows as they were read before a message was sent, and as they were right after it.
     after_message: BTreeMap<EntityKey, (Option<ETag>, Option<ETag>)>,
     /// A message that is held back.
@@ -61,7 +66,9 @@ impl<S: AnyStore> Sabotaged<S> {
                     None => Ok(Altered::Skip(no_version())),
                 }
             }
-            Sabotage::SkipsWritesThatLookDone if table.as_str() == INDEX_TABLE => Ok(self.skip(action)),
+            Sabotage::SkipsWritesThatLookDone if matches!(table.as_str(), INDEX_TABLE | TARGET_TABLE) => {
+                Ok(self.skip(action))
+            }
             Sabotage::IndexReadAfterMessage if table.as_str() == INDEX_TABLE => {
                 Ok(Altered::Write(self.condition_after_message(action)))
             }
@@ -110,6 +117,14 @@ impl<S: AnyStore> Sabotaged<S> {
             let versions = (before.and_then(|row| row.etag), after.and_then(|row| row.etag));
             self.notes().after_message.insert(key, versions);
         }
+        Ok(())
+    }
+
+    /// Reads all sources, as code does that has them before it looks for their targets.
+    async fn read_sources(&self) -> Result<()> {
+        let page = self.store.query(&TableName::new(SOURCE_TABLE)?, &StoreQuery::new(KeyRange::ALL)).await?;
+        let sources = page.entities.into_iter().filter(|row| !is_named(&row.key, "~"));
+        self.notes().sources = sources.map(|row| (row.key.clone(), Some(row))).collect();
         Ok(())
     }
 
@@ -171,8 +186,19 @@ impl<S: AnyStore> TableStore for Sabotaged<S> {
     }
 
     async fn get(&self, table: &TableName, key: &EntityKey, selection: &Selection) -> Result<Option<DynamicEntity>> {
+        if table.as_str() == TARGET_TABLE && self.sabotage == Sabotage::SourceReadBeforeTargets {
+            self.read_sources().await?;
+        }
+        if table.as_str() == SOURCE_TABLE
+            && let Some(row) = self.notes().sources.get(key)
+        {
+            return Ok(row.clone());
+        }
         let row = self.store.get(table, key, selection).await?;
-        if table.as_str() == INDEX_TABLE {
+        if table.as_str() == SOURCE_TABLE {
+            self.notes().last_source = Some((key.clone(), row.clone()));
+        }
+        if matches!(table.as_str(), INDEX_TABLE | TARGET_TABLE) {
             self.notes().read.insert(key.clone(), row.clone());
         } else if self.sabotage == Sabotage::NoIntentOnClaims && row.is_none() && is_named(key, "~intent_") {
             // As if every intent had come to its end: its claims are anybody's of its entity.
@@ -183,7 +209,15 @@ impl<S: AnyStore> TableStore for Sabotaged<S> {
     }
 
     async fn query(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
-        self.store.query(table, query).await
+        if table.as_str() == TARGET_TABLE && self.sabotage == Sabotage::SourceReadBeforeTargets {
+            self.read_sources().await?;
+        }
+        let page = self.store.query(table, query).await?;
+        if table.as_str() == TARGET_TABLE {
+            let read = page.entities.iter().map(|row| (row.key.clone(), Some(row.clone())));
+            self.notes().read.extend(read);
+        }
+        Ok(page)
     }
 
     async fn write(&self, table: &TableName, operation: Operation) -> Result<Written> {
@@ -206,6 +240,11 @@ impl<S: AnyStore> TableStore for Sabotaged<S> {
             }
         }
         let written = self.store.transact(table, Transaction::new(operations)?).await?;
+        if self.sabotage == Sabotage::NoSecondLookAtTheSource && table.as_str() == TARGET_TABLE {
+            let mut notes = self.notes();
+            let last = notes.last_source.take();
+            notes.sources.extend(last);
+        }
         self.send_held().await?;
         self.blobs.put_held().await?;
         Ok(written)

@@ -2,6 +2,7 @@
 
 mod archive;
 mod blobs;
+mod copies;
 mod history;
 mod index;
 mod items;
@@ -11,13 +12,13 @@ use super::stage::Scenario;
 /// Every scenario: two actors each, explored exhaustively.
 #[must_use]
 pub fn pairs() -> Vec<Scenario> {
-    [items::PAIRS, archive::PAIRS, index::PAIRS, blobs::PAIRS].concat()
+    [items::PAIRS, archive::PAIRS, index::PAIRS, blobs::PAIRS, copies::PAIRS].concat()
 }
 
 /// Two writers and two workers, explored by chance.
 #[must_use]
 pub fn crowds() -> Vec<Scenario> {
-    [items::CROWDS, archive::CROWDS, index::CROWDS, blobs::CROWDS].concat()
+    [items::CROWDS, archive::CROWDS, index::CROWDS, blobs::CROWDS, copies::CROWDS].concat()
 }
 
 /// The scenario of a name.

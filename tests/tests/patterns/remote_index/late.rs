@@ -1,56 +1,15 @@
 //! Writers and workers that fall asleep before one of their calls, and wake up when others are long done.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use table_core::layer::{Fault, FaultMoment, FaultOptions, FaultPlan};
-use table_core::{Error, QueueStore, Result, Table, TableStore};
+use table_core::{QueueStore, Table, TableStore};
 use table_patterns::Indexed;
-use table_tests::gate::{Call, Gate, Turn};
+use table_tests::gate::Gate;
 use table_tests::pattern::memory;
-use tokio::sync::Semaphore;
 
 use super::{Employee, World, employee, key};
-
-/// Falls asleep before the n-th call, until it is woken.
-#[derive(Debug)]
-struct Nap {
-    before: u32,
-    calls: AtomicU32,
-    asleep: Semaphore,
-    wake: Semaphore,
-}
-
-impl Nap {
-    fn before(call: u32) -> Arc<Self> {
-        let (asleep, wake) = (Semaphore::new(0), Semaphore::new(0));
-        Arc::new(Self { before: call, calls: AtomicU32::new(0), asleep, wake })
-    }
-
-    /// Waits until it sleeps; false where it never does.
-    async fn asleep(&self) -> bool {
-        tokio::time::timeout(Duration::from_secs(5), self.asleep.acquire()).await.is_ok()
-    }
-
-    fn wake(&self) {
-        self.wake.add_permits(1);
-    }
-}
-
-impl Turn for Nap {
-    async fn before(&self, call: Call<'_>) -> Result<()> {
-        // A worker's renewals go another way than the calls of its work.
-        if matches!(call.name, "create_queue" | "update_message") {
-            return Ok(());
-        }
-        if self.calls.fetch_add(1, Ordering::SeqCst) + 1 == self.before {
-            self.asleep.add_permits(1);
-            self.wake.acquire().await.map_err(|_| Error::corrupted("closed"))?.forget();
-        }
-        Ok(())
-    }
-}
+use crate::nap::Nap;
 
 fn gated(world: &World<'_>, nap: &Arc<Nap>) -> (Arc<dyn TableStore>, Arc<dyn QueueStore>) {
     let tables = Gate::new(world.store.tables.clone(), nap.clone());
