@@ -155,7 +155,14 @@ impl Writer<'_> {
         let work = async {
             let garbage = match settling.apply(&plan.places, found, &plan.copies, sent.age).await? {
                 Applied::All(garbage) => garbage,
-                Applied::Conflict => settling.settle::<E>(plan.places.clone(), self.attempts).await?,
+                Applied::Conflict => {
+                    let mut garbage = settling.settle::<E>(plan.places.clone(), self.attempts).await?;
+                    if !plan.claims.is_empty() {
+                        // Whoever saw a claim may put a fence where the intent is no longer.
+                        garbage.push(Garbage::fence(self.table, intent.clone()));
+                    }
+                    garbage
+                }
             };
             delete(self.table, intent).await?;
             self.close(&sent, garbage).await
