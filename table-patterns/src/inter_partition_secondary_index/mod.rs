@@ -35,7 +35,8 @@
 //!
 //! Whoever meets somebody else in step 5 reads the index rows again, then the entity, and writes what that
 //! says. A worker that gets the message does the same, after it has put a fence where there is no intent. A claim
-//! of another change of the same entity is removed only behind a fence of its own. What is written is always read
+//! of another change of the same entity is removed only behind a fence of its own, and is written anew before that: so
+//! its writer learns of it, and collects the fence. What is written is always read
 //! from the entity, after the row that it is written to: so it does not matter how often, in which order or how
 //! late anybody writes.
 //!

@@ -134,7 +134,14 @@ impl Writer<'_> {
         let settling = self.settling(&sent.intent);
         match settling.apply(&plan.places, found, &plan.copies, sent.age).await? {
             Applied::All(garbage) => Ok(garbage),
-            Applied::Conflict => settling.settle::<E>(plan.places.clone(), self.attempts).await,
+            Applied::Conflict => {
+                let mut garbage = settling.settle::<E>(plan.places.clone(), self.attempts).await?;
+                if !plan.claims.is_empty() {
+                    // Whoever saw a claim may put a fence where the intent is no longer.
+                    garbage.push(Garbage::fence(self.table, sent.intent.key()?));
+                }
+                Ok(garbage)
+            }
         }
     }
 

@@ -48,12 +48,20 @@ impl Settling<'_> {
                 attempts.after(contended(self.source), true).await?;
                 continue;
             }
-            if let Some(intent) = self.in_the_way(&places, &found, &copies, &stopped) {
-                let key = rows::intent_key(self.source, &intent)?;
-                if !fence(self.table, &key, &rows::owner(self.table, self.source)).await? {
+            if let Some((place, held, intent)) = self.in_the_way(&places, &found, &copies, &stopped) {
+                let owner = rows::owner(self.table, self.source);
+                // Written anew, the claim tells its writer that somebody was here, who may put a fence where the
+                // intent is no longer: so that writer sees to the fence, also where this one dies.
+                let claim = rows::claim(&place.key, &owner, intent);
+                if age.is_too_old(self.grace) || place.write(self.table, claim, held).await?.is_none() {
+                    attempts.after(contended(self.source), true).await?;
+                    continue;
+                }
+                let key = rows::intent_key(self.source, intent)?;
+                if !fence(self.table, &key, &owner).await? {
                     fences.push(Garbage::fence(self.table, key));
                 }
-                stopped.push(intent);
+                stopped.push(intent.to_owned());
                 continue;
             }
             if let Applied::All(mut garbage) = self.apply(&places, &found, &copies, age).await? {
@@ -64,16 +72,22 @@ impl Settling<'_> {
         }
     }
 
-    /// Another intent of the same entity whose claim is to be removed. Its writer must be known to have committed,
-    /// or be kept from it: else it would take a value that is free for others by then.
-    fn in_the_way(&self, places: &[Place], found: &[Found], copies: &[Copy], stopped: &[String]) -> Option<String> {
+    /// Another intent of the same entity whose claim is to be removed, and where that stands. Its writer must be
+    /// known to have committed, or be kept from it: else it would take a value that is free for others by then.
+    fn in_the_way<'f>(
+        &self,
+        places: &'f [Place],
+        found: &'f [Found],
+        copies: &[Copy],
+        stopped: &[String],
+    ) -> Option<(&'f Place, &'f Found, &'f str)> {
         let owner = rows::owner(self.table, self.source);
         let removed = places
             .iter()
             .zip(found)
             .filter(|(place, found)| !found.is_of_another(&owner) && !copies.iter().any(|copy| copy.place.is(place)));
-        let mut claims = removed.filter_map(|(_, found)| found.claimed_by());
-        claims.find(|intent| *intent != self.intent && !stopped.iter().any(|done| done == intent)).map(str::to_owned)
+        let mut claims = removed.filter_map(|(place, found)| Some((place, found, found.claimed_by()?)));
+        claims.find(|(_, _, intent)| *intent != self.intent && !stopped.iter().any(|done| done == intent))
     }
 
     /// Writes a copy or a tombstone to each place, if what was found still stands there. What already looks

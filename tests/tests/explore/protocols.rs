@@ -21,3 +21,11 @@ fn no_interleaving_of_two_actors_with_one_preemption_and_a_fault_breaks_anything
 fn no_random_schedule_of_a_crowd_breaks_anything() {
     explore(scenarios::crowds(), Search::Random { executions: 1000, seed: 7 });
 }
+
+/// A settler that dies right after it has put a fence for a change that was just done used to leave it for ever.
+#[test]
+fn no_three_preemptions_of_a_change_and_its_way_back_leave_a_fence() {
+    let scenario = scenarios::named("index: change, and back by another").unwrap();
+    let executions = explore(vec![scenario], Search::Exhaustive { preemptions: 3 });
+    assert!(executions > 10_000, "only {executions}");
+}
