@@ -65,6 +65,7 @@
 //! ```
 
 mod indexes;
+pub(crate) mod marks;
 mod options;
 mod report;
 mod run;

@@ -13,6 +13,7 @@ mod denormalization;
 mod high_volume_delete;
 mod index_entities;
 mod indexed;
+mod lists;
 mod log_tail;
 mod page;
 mod prepend_append;

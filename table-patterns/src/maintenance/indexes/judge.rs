@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use table_core::keys::{KeyRange, Span};
-use table_core::store::{Selection, StoreQuery};
+use table_core::store::Selection;
 use table_core::{
     DynamicEntity, Entity, EntityKey, ErrorKind, IndexSchema, Key, Result, Table, Timestamp, Value, Versioned, reserved,
 };
 
 use super::{Finding, Indexes, Wrong};
-use crate::intent::rows::INTENT_PREFIX;
 use crate::intent::{IntentOptions, rows};
 use crate::inter_partition_secondary_index::Place;
+use crate::maintenance::marks::{Mark, has_intent, is_overdue};
 
 /// How often a source may change while one of its copies is looked at.
 const LOOKS: usize = 3;
@@ -44,36 +43,6 @@ pub(super) enum Holder {
     MyClaim,
     /// It is another's, where it tells whose.
     Other(Option<EntityKey>),
-}
-
-/// A row of the protocol that is no copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
-    Claim,
-    Tombstone,
-    Intent,
-    Fence,
-}
-
-impl Mark {
-    pub(super) fn of(row: &DynamicEntity) -> Option<Self> {
-        match row.get(reserved::ROW_KIND.as_str()).and_then(Value::as_str)? {
-            reserved::TOMBSTONE_KIND => Some(Self::Tombstone),
-            reserved::INTENT_KIND => Some(Self::Intent),
-            reserved::FENCE_KIND => Some(Self::Fence),
-            kind => kind.starts_with(reserved::CLAIM_KIND_PREFIX).then_some(Self::Claim),
-        }
-    }
-
-    /// What it is called where a finding names an index, none of which can be called so.
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Claim => "~claim",
-            Self::Tombstone => "~tombstone",
-            Self::Intent => "~intent",
-            Self::Fence => "~fence",
-        }
-    }
 }
 
 impl Spot {
@@ -180,7 +149,7 @@ impl<E: Entity> Indexes<'_, E> {
     pub(super) async fn confirm(&self, spot: &Spot, source: &EntityKey, now: Timestamp) -> Result<Verdict> {
         for _ in 0..LOOKS {
             let entity = self.entity(source).await?;
-            if !spot.is_local && self.has_intent(source, now).await? {
+            if !spot.is_local && has_intent(self.table(), source, now, self.grace()).await? {
                 return Ok(Verdict::InFlight);
             }
             let stored = self.stored(&spot.place).await?;
@@ -219,29 +188,9 @@ impl<E: Entity> Indexes<'_, E> {
         })
     }
 
-    /// Whether a change of an entity is on its way to the indexes elsewhere.
-    async fn has_intent(&self, source: &EntityKey, now: Timestamp) -> Result<bool> {
-        let partition = KeyRange::partition(&source.partition).partition;
-        let range = KeyRange { partition, row: Span::prefix(INTENT_PREFIX) };
-        let owner = rows::owner(self.table(), source);
-        let mut query = StoreQuery::new(range);
-        loop {
-            let page = self.table().store().query(self.table().name(), &query).await?;
-            let found = page.entities.iter().any(|row| {
-                let of_source = row.get(reserved::ROW_OWNER.as_str()).and_then(Value::as_str) == Some(owner.as_str());
-                Mark::of(row) == Some(Mark::Intent) && of_source && !self.is_overdue(row, now)
-            });
-            if found || page.next.is_none() {
-                return Ok(found);
-            }
-            query.after = page.next;
-        }
-    }
-
     /// Whether a row stands for so long that nobody comes for it any more.
     pub(super) fn is_overdue(&self, row: &DynamicEntity, now: Timestamp) -> bool {
-        let written = row.timestamp.or_else(|| row.etag.as_ref().and_then(table_core::ETag::timestamp));
-        written.is_some_and(|written| now.saturating_since(written) > self.grace() * 2)
+        is_overdue(row, now, self.grace())
     }
 
     pub(super) fn grace(&self) -> Duration {

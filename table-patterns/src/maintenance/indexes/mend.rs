@@ -5,10 +5,11 @@ use table_core::{
     Action, DynamicEntity, Entity, EntityKey, Error, IfMatch, Operation, Result, Timestamp, Transaction, Versioned,
 };
 
-use super::judge::{Holder, Mark, Spot};
+use super::judge::{Holder, Spot};
 use super::{Finding, Indexes};
 use crate::intent::{Age, is_conflict, rows};
 use crate::inter_partition_secondary_index::{Found, Place};
+use crate::maintenance::marks::Mark;
 use crate::rows::marked;
 
 /// What became of a row.
