@@ -7,11 +7,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
+use object_store::ObjectStore;
 use table_core::{ErrorKind, ManualClock, MemoryStore, QueueStore, Result, TableStore, Timestamp};
 
 use super::judgement::Judgement;
 use super::sabotage::Sabotage;
 use super::turns::{ActorTurn, Turns};
+use crate::blobs::FaultyBlobs;
 use crate::gate::Gate;
 
 /// A store of tables and queues.
@@ -84,6 +86,24 @@ impl Stage {
     {
         let told = Told::default();
         let work = work(self.handle(self.turns.new_desk()));
+        self.actors.push(Actor { name, told: told.clone(), work: Box::pin(work) });
+        told
+    }
+
+    /// As [`actor`](Stage::actor), with a blob store whose calls wait for their turn too.
+    pub fn actor_with_blobs<F>(
+        &mut self,
+        name: &'static str,
+        blobs: &Arc<dyn ObjectStore>,
+        work: impl FnOnce(StoreHandle, Arc<dyn ObjectStore>) -> F,
+    ) -> Told
+    where
+        F: Future<Output = Result<()>> + 'static,
+    {
+        let told = Told::default();
+        let turn = self.turns.new_desk();
+        let blobs = Arc::new(FaultyBlobs::gated(Arc::clone(blobs), turn.clone()));
+        let work = work(self.handle(turn), blobs);
         self.actors.push(Actor { name, told: told.clone(), work: Box::pin(work) });
         told
     }

@@ -1,7 +1,7 @@
 //! Where actors wait for their turn.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 
 use table_core::{Error, ErrorKind, QueueName, Result};
 
@@ -30,6 +30,8 @@ pub(super) struct Waiting {
     pub(super) receives: Option<QueueName>,
     /// What it is, where somebody wants to read it.
     pub(super) described: String,
+    /// Whom to wake when it may go on: code that makes several calls at once polls only who was woken.
+    waker: Option<Waker>,
 }
 
 /// The calls that wait, of all actors of an execution.
@@ -82,9 +84,12 @@ impl Turns {
     /// Lets one of an actor's calls go on when the actor is polled next.
     pub(super) fn grant(&self, actor: usize, call: usize, fate: Fate) {
         if let Some(desk) = self.lock().desks.get_mut(actor)
-            && let Some(waiting) = desk.waiting.get(call)
+            && let Some(waiting) = desk.waiting.get_mut(call)
         {
             desk.granted = Some((waiting.ticket, fate));
+            if let Some(waker) = waiting.waker.take() {
+                waker.wake();
+            }
         }
     }
 }
@@ -117,14 +122,14 @@ impl<'t> Ticket<'t> {
         let number = state.tickets;
         let described = if state.described { describe(call) } else { String::new() };
         let receives = if call.name == "receive" { QueueName::new(call.place).ok() } else { None };
-        let has_effect = !matches!(call.name, "get" | "query");
+        let has_effect = !is_read(call);
         if let Some(desk) = state.desks.get_mut(actor) {
-            desk.waiting.push(Waiting { ticket: number, has_effect, receives, described });
+            desk.waiting.push(Waiting { ticket: number, has_effect, receives, described, waker: None });
         }
         Self { turns, actor, number }
     }
 
-    fn poll(&self) -> Poll<Fate> {
+    fn poll(&self, context: &Context<'_>) -> Poll<Fate> {
         let mut state = self.turns.lock();
         let Some(desk) = state.desks.get_mut(self.actor) else { return Poll::Pending };
         match desk.granted {
@@ -133,7 +138,13 @@ impl<'t> Ticket<'t> {
                 desk.answer_is_lost = fate == Fate::LoseAnswer;
                 Poll::Ready(fate)
             }
-            _ => Poll::Pending,
+            _ => {
+                let mut waiting = desk.waiting.iter_mut().filter(|waiting| waiting.ticket == self.number);
+                if let Some(waiting) = waiting.next() {
+                    waiting.waker = Some(context.waker().clone());
+                }
+                Poll::Pending
+            }
         }
     }
 }
@@ -162,7 +173,7 @@ impl Turn for ActorTurn {
             return Ok(());
         }
         let ticket = Ticket::take(turns, *actor, call);
-        match std::future::poll_fn(|_| ticket.poll()).await {
+        match std::future::poll_fn(|context| ticket.poll(context)).await {
             Fate::Pass | Fate::LoseAnswer => Ok(()),
             Fate::LoseRequest => Err(lost(call)),
             Fate::Die => std::future::pending().await,
@@ -176,9 +187,13 @@ impl Turn for ActorTurn {
     }
 }
 
+fn is_read(call: Call<'_>) -> bool {
+    matches!(call.name, "get" | "query" | "get blob" | "list blobs")
+}
+
 /// Neither request nor answer tells which of them was lost; of a read that leaves no doubt.
 fn lost(call: Call<'_>) -> Error {
-    let doubtful = !matches!(call.name, "get" | "query");
+    let doubtful = !is_read(call);
     Error::new(ErrorKind::Unavailable, "the call was lost on its way, as the explorer chose")
         .with_operation(call.name)
         .with_outcome_unknown(doubtful)

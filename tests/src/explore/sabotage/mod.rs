@@ -35,6 +35,8 @@ pub enum Sabotage {
     IndexReadAfterMessage,
     /// The message is sent after the entity was written, and not before.
     MessageAfterWrite,
+    /// Nobody is told of the blob of a list before it is put.
+    NoMessageForBlobs,
     /// The archive deletes the current row whatever it is by now.
     ArchiveDeletesWithoutCondition,
     /// The archive writes its copy whatever stands there by now.
@@ -56,6 +58,10 @@ pub const SABOTAGES: &[(Sabotage, &str)] = &[
     (Sabotage::NoIntentOnClaims, "index: crowd, two claim one value"),
     (Sabotage::IndexReadAfterMessage, "index: change"),
     (Sabotage::MessageAfterWrite, "index: change"),
+    (Sabotage::NoTombstone, "lists: two writers, one entity"),
+    (Sabotage::UnconditionalIndexWrites, "lists: two writers, one list"),
+    (Sabotage::SkipsWritesThatLookDone, "lists: change, and back by another"),
+    (Sabotage::NoMessageForBlobs, "lists: move to a blob"),
     (Sabotage::ArchiveDeletesWithoutCondition, "archive racing an update"),
     (Sabotage::ArchiveCopiesWithoutCondition, "archive by a late worker after an update"),
     (Sabotage::ArchiveLeavesNoFence, "archive racing a re-creation"),
@@ -95,6 +101,7 @@ impl fmt::Display for Sabotage {
             Self::NoIntentOnClaims => "claims without their intent",
             Self::IndexReadAfterMessage => "index read after the message",
             Self::MessageAfterWrite => "message after the write",
+            Self::NoMessageForBlobs => "no message for blobs",
             Self::ArchiveDeletesWithoutCondition => "archive delete without condition",
             Self::ArchiveCopiesWithoutCondition => "archive copy without condition",
             Self::ArchiveLeavesNoFence => "archive without fence",

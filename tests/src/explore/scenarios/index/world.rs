@@ -1,22 +1,19 @@
 //! The tables of the employees, and what they must hold in the end.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use table_core::{
-    DynamicEntity, Entity, EntityKey, Error, ErrorKind, FromRow, Key, ManualClock, MemoryStore, Query, Result, Table,
-    Value, reserved,
+    DynamicEntity, Entity, EntityKey, FromRow, Key, ManualClock, MemoryStore, Query, Result, Table, Value, reserved,
 };
 use table_patterns::Indexed;
 use table_patterns::eventually_consistent_transactions::Mover;
 
 use super::{Step, Steps};
-use crate::explore::stage::answer_to;
+use crate::explore::scenarios::history::{self, DiesAfterTransaction, Impossible, outcomes};
 use crate::explore::{Answer, Judgement, Stage, StoreHandle, Wrong};
-use crate::gate::{Call, Gate, Turn};
+use crate::gate::Gate;
 
 /// The default of the index's options.
 const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -51,38 +48,7 @@ pub(super) async fn mover(store: &StoreHandle) -> Result<Mover> {
 }
 
 /// What a writer did, and what it was told.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Log(Rc<RefCell<Vec<(Step, Answer)>>>);
-
-impl Log {
-    pub(super) async fn run(&self, step: Step, work: impl Future<Output = Result<()>>) -> Result<()> {
-        self.0.borrow_mut().push((step, Answer::None));
-        let result = work.await;
-        if let Some((_, answer)) = self.0.borrow_mut().last_mut() {
-            *answer = answer_to(&result);
-        }
-        result
-    }
-}
-
-/// Dies after its first transaction.
-#[derive(Debug, Default)]
-struct DiesAfterTransaction(std::sync::atomic::AtomicBool);
-
-impl Turn for DiesAfterTransaction {
-    async fn before(&self, call: Call<'_>) -> Result<()> {
-        if self.0.load(std::sync::atomic::Ordering::Relaxed) { Err(dead(call)) } else { Ok(()) }
-    }
-
-    fn after(&self, call: Call<'_>) -> Result<()> {
-        self.0.fetch_or(call.name == "transact", std::sync::atomic::Ordering::Relaxed);
-        Ok(())
-    }
-}
-
-fn dead(call: Call<'_>) -> Error {
-    Error::new(ErrorKind::Unavailable, "the process is dead").with_operation(call.name).with_retryable(false)
-}
+pub(super) type Log = history::Log<Step>;
 
 /// The stores, past everything that is explored.
 pub(super) struct World {
@@ -206,16 +172,14 @@ impl World {
 /// What was acknowledged is there, and what was refused is not.
 fn judge_answers(judgement: &mut Judgement, there: &[(u32, &str)], logs: &[Log], employees: &[Employee]) {
     let mut ids: Vec<u32> = there.iter().map(|(id, _)| *id).collect();
-    let steps: Vec<(Step, Answer)> = logs.iter().flat_map(|log| log.0.borrow().clone()).collect();
+    let steps: Vec<(Step, Answer)> = logs.iter().flat_map(|log| log.steps(|_| true)).collect();
     ids.extend(steps.iter().map(|(step, _)| id_of(*step)));
     ids.sort_unstable();
     ids.dedup();
     for id in ids {
         let first = there.iter().find(|(other, _)| *other == id).map(|(_, email)| employee(id, email));
-        let of_it = |log: &Log| log.0.borrow().iter().filter(|(step, _)| id_of(*step) == id).copied().collect();
-        let histories: Vec<Vec<(Step, Answer)>> = logs.iter().map(of_it).collect();
-        let mut possible = Vec::new();
-        outcomes(first, &histories, &mut vec![0; histories.len()], &mut possible);
+        let histories: Vec<_> = logs.iter().map(|log| log.steps(|step| id_of(*step) == id)).collect();
+        let possible = outcomes(first, &histories, &applied);
         let ended = employees.iter().find(|employee| employee.id == id);
         judgement.expect(possible.iter().any(|possible| possible.as_ref() == ended), Wrong::Lost, || {
             format!("{ended:?} is none of {possible:?} after {steps:?}")
@@ -226,40 +190,6 @@ fn judge_answers(judgement: &mut Judgement, there: &[(u32, &str)], logs: &[Log],
 const fn id_of(step: Step) -> u32 {
     match step {
         Step::Insert(id, _) | Step::Move(id, _) | Step::Seat(id, _) | Step::Rename(id, _) | Step::Delete(id) => id,
-    }
-}
-
-/// All states that an employee can be in after some order of what the writers did.
-fn outcomes(
-    state: Option<Employee>,
-    histories: &[Vec<(Step, Answer)>],
-    at: &mut Vec<usize>,
-    possible: &mut Vec<Option<Employee>>,
-) {
-    let mut ended = true;
-    for writer in 0..histories.len() {
-        let Some((step, answer)) = histories.get(writer).zip(at.get(writer)).and_then(|(log, at)| log.get(*at)) else {
-            continue;
-        };
-        ended = false;
-        let step_on = |at: &mut Vec<usize>, by: isize| {
-            if let Some(at) = at.get_mut(writer) {
-                *at = at.saturating_add_signed(by);
-            }
-        };
-        step_on(at, 1);
-        if *answer != Answer::Done {
-            outcomes(state.clone(), histories, at, possible);
-        }
-        if !matches!(answer, Answer::Refused(_))
-            && let Ok(next) = applied(*step, state.as_ref())
-        {
-            outcomes(next, histories, at, possible);
-        }
-        step_on(at, -1);
-    }
-    if ended && !possible.contains(&state) {
-        possible.push(state);
     }
 }
 
@@ -274,5 +204,3 @@ fn applied(step: Step, state: Option<&Employee>) -> std::result::Result<Option<E
         _ => Err(Impossible),
     }
 }
-
-struct Impossible;
