@@ -11,7 +11,7 @@
 //! | find an entity by another field, in its partition | [`intra_partition_secondary_index`] | [`Indexed`] |
 //! | find it by a field across partitions, or keep a value unique there | [`inter_partition_secondary_index`] | [`Indexed`] |
 //! | build, check and repair indexes and copies | [`maintenance`] | [`Maintained`](maintenance::Maintained) |
-//! | find all entities that share a value, by a list of their keys | [`index_entities`] | [`IndexEntities`] |
+//! | find all entities that share a value, by a list of their keys, in a partition or across them | [`index_entities`] | [`IndexEntities`] |
 //! | show fields of one entity with another, in any partition, or count entities, without a second read | [`denormalization`] | [`Denormalized`] |
 //! | read an entity together with its parts, such as an employee with all reviews | [`compound_key`] | [`Compound`] |
 //! | read the latest entities first | [`log_tail`] | [`LogTail`] |
@@ -62,7 +62,7 @@ pub use compound_key::{Compound, Family};
 pub use data_series::{DataSeries, Series};
 pub use denormalization::{Denormalized, KeepsCopies, Targets};
 pub use high_volume_delete::{Period, RollingTables};
-pub use index_entities::IndexEntities;
+pub use index_entities::{IndexEntities, ListBlobs, ListPlace};
 pub use intra_partition_secondary_index::{Indexed, IndexedTransaction};
 pub use large_entities::{BlobTable, Large};
 pub use log_data::{LogData, LogWriter};

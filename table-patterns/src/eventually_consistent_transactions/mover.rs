@@ -286,24 +286,32 @@ impl MoverBuilder {
         self
     }
 
+    /// A mover that only sends to the queue, for handlers that have more to tell than what their message becomes.
+    pub(crate) fn sender(&self) -> Mover {
+        Mover { shared: Arc::new(self.shared(HashMap::new())) }
+    }
+
+    fn shared(&self, handlers: HashMap<String, Handler>) -> Shared {
+        Shared {
+            queues: Arc::clone(&self.queues),
+            queue: self.queue.clone(),
+            poison: self.poison.clone(),
+            options: self.options.clone(),
+            handlers,
+            counters: Counters::default(),
+            news: Notify::new(),
+        }
+    }
+
     /// Creates the queues unless they exist, and the mover.
     ///
     /// # Errors
     /// Those of reaching the store.
-    pub async fn build(self) -> Result<Mover> {
+    pub async fn build(mut self) -> Result<Mover> {
         self.queues.create_queue(&self.queue).await?;
         self.queues.create_queue(&self.poison).await?;
-        Ok(Mover {
-            shared: Arc::new(Shared {
-                queues: self.queues,
-                queue: self.queue,
-                poison: self.poison,
-                options: self.options,
-                handlers: self.handlers,
-                counters: Counters::default(),
-                news: Notify::new(),
-            }),
-        })
+        let handlers = std::mem::take(&mut self.handlers);
+        Ok(Mover { shared: Arc::new(self.shared(handlers)) })
     }
 }
 

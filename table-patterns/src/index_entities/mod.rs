@@ -2,61 +2,147 @@
 //!
 //! # Problem
 //! Many employees share a last name. To find them, the store would read the whole partition; copies
-//! of each employee under its last name would answer, but take a row for each.
+//! of each employee under its last name would answer, but take a row for each. And who works in Berlin, in
+//! whichever department, would take a scan of the whole table.
 //!
 //! # Rows
-//! Beside each entity, in its partition, one row for each value of each list:
+//! A list stands where its declaration says ([`ListPlace`]): beside its entities, in a partition of its own, or in
+//! another table. There is one row for each value:
 //!
-//! | partition | row | properties |
-//! | --- | --- | --- |
-//! | `Sales` | `empid_000152` | the entity, and `RowToken` |
-//! | `Sales` | `list_last_name:Jones` | `RowKind` = `list:last_name`, `Keys00` = `empid_000152` and others, a line each, `RowToken` |
+//! | table | partition | row | properties |
+//! | --- | --- | --- | --- |
+//! | `Employees` | `Sales` | `empid_000152` | the entity, and `RowToken` |
+//! | `Employees` | `Sales` | `list_last_name:Jones` | beside: `RowKind` = `list:last_name`, `Keys00` = `empid_000152` and others, a line each, `RowToken` |
+//! | `Employees` | `list_team:Blue` | | in a partition of its own: `Keys00` = `Sales/empid_000152` and others |
+//! | `EmployeesByCity` | `list_city:Berlin` | | in another table: the same |
+//! | `EmployeesByCity` | `list_city:Bonn` | | `RowKind` = `tombstone`: nobody has this value any more |
+//! | `EmployeesByCity` | `list_city:Rome` | | in a blob: `Keys` = `blob:1;901120;9f86…;text;employees-lists/3a7b…/Keys-9f86…-5c2e…`, `RowBlobs` = `Keys` |
+//! | `Employees` | `Sales` | `~intent_5c2e…` | `RowKind` = `intent`: a change that is not yet in all lists; or `fence`: no such change may come any more |
 //!
-//! A long list goes on in `Keys01` and so forth, 64 KiB each.
+//! A long list goes on in `Keys01` and so forth, 64 KiB each. With [`with_blobs`](IndexEntities::with_blobs) it moves to
+//! a blob before its row is full, and back when it has shrunk to half of that, without its users noticing; with
+//! [`ListPlace::in_blob`] it is always there.
+//!
+//! # A write, step by step
+//! Lists beside the entity are read, and written in its transaction. For a list elsewhere:
+//!
+//! 1. Read the lists of the old and new values.
+//! 2. Send a message that names the entity and these lists, hidden for half a minute.
+//! 3. In one transaction of the entity's partition: the change, the lists that stand there, the intent.
+//! 4. Write each of the named lists, if it still is what step 1 read: what it held, with the key or without it, and a
+//!    tombstone where it gets empty; also where it already looks right. Who meets somebody else reads the list again,
+//!    then the entity, and writes what that says.
+//! 5. Delete the intent.
+//! 6. Delete the message. Where there are tombstones it becomes the message that removes them, in a day.
+//!
+//! A worker that gets the message puts a fence where there is no intent, and does the same: the list, then the entity,
+//! then the conditional write. What is written of one entity is always read from it after the list that it is written
+//! to, and all other keys stay as they were read: so it does not matter how often, in which order or how late anybody
+//! writes.
+//!
+//! A list in a blob is put under a new name, with its hash in it, before a row refers to it; a message that is sent
+//! before names it and the one that it replaces, and in a day deletes whichever the row does not refer to.
 //!
 //! # Guarantees
-//! - An entity and the lists that name it change in one transaction: a list never names an entity
-//!   that is gone or has another value, and never misses one.
-//! - A change of the value touches three rows: the entity, the old list and the new one. A list
-//!   that gets empty is deleted.
+//! - An entity and the lists beside it change in one transaction: such a list never names an entity
+//!   that is gone or has another value, and never misses one. A change of the value touches three rows: the
+//!   entity, the old list and the new one. A list that gets empty is deleted.
+//! - Once the queue is empty, a list elsewhere names exactly the entities that have its value. In between it may lag
+//!   behind; [`find`](IndexEntities::find) and [`find_across`](IndexEntities::find_across) ask each entity, and leave out
+//!   those that no longer have the value.
 //! - Every list is written on the condition that it is as it was read; where somebody was faster, all
-//!   is read again, a bounded number of times.
+//!   is read again, a bounded number of times. What a writer cannot bring to a list elsewhere, a worker does.
+//! - A row never refers to a blob that is not there, and once the queue is empty every blob is referred to. What is
+//!   read from a blob is checked by length and checksum.
 //!
 //! # After a crash
-//! There is one write, so it happened or it did not. A lost answer is settled by the token in the
+//! Beside the entity there is one write, so it happened or it did not. A lost answer is settled by the token in the
 //! entity or, where that is deleted, in a list; only where the last list went with the entity can the
 //! outcome stay unknown.
+//!
+//! | with lists elsewhere, the writer dies after | what is left | who mends it |
+//! | --- | --- | --- |
+//! | 1 | nothing | |
+//! | 2 | a message | a worker: it puts a fence, writes the lists as they are, and removes the fence in a day |
+//! | 3 | an entity that its lists do not show yet | a worker writes the lists |
+//! | 4 | the intent | a worker writes the same once more, and deletes it |
+//! | 5 | the message | a worker writes the same once more behind a fence |
+//! | any put of a blob | a blob that nobody refers to | its message deletes it in a day |
 //!
 //! # When not to use it
 //! - When the matching entities are wanted whole and are many: each takes one more read. Copies in
 //!   the order of the value (a secondary index) are read by the page.
-//! - When very many entities share a value: all writers meet in its list, and a list is at most
-//!   1 MiB.
-//! - For a lookup across partitions.
+//! - When very many entities share a value and change often: all writers meet in its list, and each writes it as a
+//!   whole.
+//! - Where a lookup across partitions must see a change at once: a list elsewhere follows within moments.
+//!
+//! A list elsewhere, from declaration to lookup:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use object_store::memory::InMemory;
+//! use table_core::{Entity, MemoryStore, Table};
+//! use table_patterns::IndexEntities;
+//! use table_patterns::eventually_consistent_transactions::Mover;
+//! use table_patterns::index_entities::{ListBlobs, ListPlace};
+//!
+//! #[derive(Entity)]
+//! #[entity(partition = "{department}", row = "empid_{id:06}")]
+//! struct Employee {
+//!     department: String,
+//!     id: u32,
+//!     city: String,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> table_core::Result<()> {
+//! let store = Arc::new(MemoryStore::new());
+//! let lists = IndexEntities::<Employee>::new(Table::new(store.clone(), "Employees")?)
+//!     .list_at(ListPlace::table("EmployeesByCity"), "city", |employee| Some(employee.city.clone()))
+//!     .with_blobs(ListBlobs::new(Arc::new(InMemory::new())));
+//! let mover = Mover::builder(store, "moves")?.keep_lists(&lists).build().await?;
+//! let employees = lists.kept_by(&mover)?;
+//! employees.create_if_missing().await?;
+//! let workers = mover.start();
+//!
+//! for (department, id) in [("Sales", 7), ("Marketing", 152)] {
+//!     employees.insert(&Employee { department: department.into(), id, city: "Berlin".into() }).await?;
+//! }
+//! let berlin = employees.find_across("city", "Berlin").await?;
+//! assert_eq!(berlin.iter().map(|employee| employee.id).collect::<Vec<_>>(), [152, 7]);
+//! workers.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
 
+mod blobs;
+mod keep;
 mod list;
+mod maintain;
+mod place;
+mod settle;
+mod shelf;
 mod write;
 
 use std::fmt;
 
-use table_core::keys::{KeyTemplate, KeyValue, PartFormat, TemplatePart};
-use table_core::{DynamicEntity, Entity, EntityKey, Error, PartitionKey, Result, RowKey, Table, Versioned};
+use table_core::{Entity, EntityKey, Error, PartitionKey, Result, RowKey, Table, Versioned};
 
 use crate::attempts::UpdateOptions;
+use crate::intent::Keeper;
 use list::KeyList;
+use place::List;
+use shelf::Shelf;
+
+pub use blobs::ListBlobs;
+pub use place::ListPlace;
+
+pub(crate) use list::is_list;
 
 /// How many listed entities, or lists, are read at once.
 const LISTED_READS: usize = 8;
 
-/// `list_last_name:Jones`.
-const ROW: KeyTemplate = KeyTemplate::new(&[
-    TemplatePart::Literal("list_"),
-    TemplatePart::Field { name: "list", format: PartFormat::Text { terminator: Some(':') } },
-    TemplatePart::Literal(":"),
-    TemplatePart::Field { name: "value", format: PartFormat::Text { terminator: None } },
-]);
-
-/// Entities, and lists of their keys by value, in one partition.
+/// Entities, and lists of their keys by value.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -94,26 +180,42 @@ pub struct IndexEntities<E> {
     table: Table,
     options: UpdateOptions,
     lists: Vec<List<E>>,
-}
-
-/// A declared list: its name, and the value by which an entity is listed.
-struct List<E> {
-    name: &'static str,
-    value: fn(&E) -> Option<String>,
+    /// Where lists go that are too long for a row.
+    blobs: Option<ListBlobs>,
+    /// Who keeps the lists elsewhere, and collects blobs.
+    keeper: Option<Keeper>,
+    /// Which messages a worker of these lists has.
+    scope: String,
 }
 
 impl<E: Entity> IndexEntities<E> {
     /// The entities of a table, with no lists yet.
     #[must_use]
     pub fn new(table: Table) -> Self {
-        Self { table, options: UpdateOptions::default(), lists: Vec::new() }
+        let scope = format!("{}/{}", table.name().as_str().to_ascii_lowercase(), E::SCHEMA.name);
+        Self { table, options: UpdateOptions::default(), lists: Vec::new(), blobs: None, keeper: None, scope }
     }
 
-    /// Declares a list by its name, and by the value of each entity; one without a value is not
+    /// Declares a list beside its entities by its name, and by the value of each entity; one without a value is not
     /// listed. Every program that writes these entities must declare the same lists.
     #[must_use]
-    pub fn list(mut self, name: &'static str, value: fn(&E) -> Option<String>) -> Self {
-        self.lists.push(List { name, value });
+    pub fn list(self, name: &'static str, value: fn(&E) -> Option<String>) -> Self {
+        self.list_at(ListPlace::beside(), name, value)
+    }
+
+    /// As [`list`](IndexEntities::list), for a list that stands in a partition of its own, in another table, or
+    /// always in a blob. It takes a mover: see [`kept_by`](IndexEntities::kept_by).
+    #[must_use]
+    pub fn list_at(mut self, place: ListPlace, name: &'static str, value: fn(&E) -> Option<String>) -> Self {
+        self.lists.push(List { name, place, value });
+        self
+    }
+
+    /// Lets lists that are too long for a row move to blobs. It takes a mover, which deletes those that were
+    /// replaced: see [`kept_by`](IndexEntities::kept_by). Every program that uses these lists must say the same.
+    #[must_use]
+    pub fn with_blobs(mut self, blobs: ListBlobs) -> Self {
+        self.blobs = Some(blobs);
         self
     }
 
@@ -130,17 +232,19 @@ impl<E: Entity> IndexEntities<E> {
         &self.table
     }
 
-    /// The row keys of the entities that have a value, in their order. One storage transaction.
+    /// The row keys of the entities of a partition that have a value, in their order. One storage transaction, and
+    /// one read where the list is in a blob.
     ///
     /// # Errors
-    /// [`InvalidQuery`](table_core::ErrorKind::InvalidQuery) for a list that was not declared, and those
+    /// [`InvalidQuery`](table_core::ErrorKind::InvalidQuery) for a list that was not declared,
+    /// [`Corrupted`](table_core::ErrorKind::Corrupted) for a blob that is not what was stored, and those
     /// of reading.
     pub async fn keys(&self, partition: &PartitionKey, list: &str, value: &str) -> Result<Vec<RowKey>> {
-        let list = self.declared(list)?;
-        Ok(self.read_list(row_key(partition, list.name, value)?).await?.1.into_keys())
+        let keys = self.read_keys(partition, self.declared(list)?, value).await?;
+        Ok(keys.into_keys().filter(|key| key.partition == *partition).map(|key| key.row).collect())
     }
 
-    /// The entities that have a value, in the order of their keys, up to eight reads at once. One
+    /// The entities of a partition that have a value, in the order of their keys, up to eight reads at once. One
     /// storage transaction for the list, and one for each entity.
     ///
     /// The entities are not one snapshot: one that was changed after the list was read, so that it
@@ -149,9 +253,43 @@ impl<E: Entity> IndexEntities<E> {
     /// # Errors
     /// As [`IndexEntities::keys`].
     pub async fn find(&self, partition: &PartitionKey, list: &str, value: &str) -> Result<Vec<Versioned<E>>> {
-        let value_of = self.declared(list)?.value;
         let keys = self.keys(partition, list, value).await?;
-        let keys = keys.into_iter().map(|row| EntityKey::new(partition.clone(), row));
+        let keys = keys.into_iter().map(|row| EntityKey::new(partition.clone(), row)).collect();
+        self.fetch(keys, list, value).await
+    }
+
+    /// The keys of all entities that have a value, in whichever partition, in their order: those that a list in a
+    /// partition or table of its own names. One storage transaction, and one read where the list is in a blob.
+    ///
+    /// The list may lag behind for a moment; [`find_across`](IndexEntities::find_across) asks the entities.
+    ///
+    /// # Errors
+    /// [`InvalidQuery`](table_core::ErrorKind::InvalidQuery) for a list that stands beside its entities, and as
+    /// [`IndexEntities::keys`].
+    pub async fn keys_across(&self, list: &str, value: &str) -> Result<Vec<EntityKey>> {
+        let declared = self.declared(list)?;
+        if !declared.is_elsewhere() {
+            return Err(Error::invalid_query(format!(
+                "there is a list {list} in each partition; ask one with `keys`, or declare the list with `list_at` in a partition or table of its own"
+            )));
+        }
+        let nowhere = PartitionKey::new("")?;
+        Ok(self.read_keys(&nowhere, declared, value).await?.into_keys().collect())
+    }
+
+    /// All entities that have a value, in whichever partition, in the order of their keys, up to eight reads at once.
+    /// One storage transaction for the list, and one for each entity. One that no longer has the value is left out.
+    ///
+    /// # Errors
+    /// As [`IndexEntities::keys_across`].
+    pub async fn find_across(&self, list: &str, value: &str) -> Result<Vec<Versioned<E>>> {
+        let keys = self.keys_across(list, value).await?;
+        self.fetch(keys, list, value).await
+    }
+
+    /// The entities of keys that have the value of a list.
+    async fn fetch(&self, keys: Vec<EntityKey>, list: &str, value: &str) -> Result<Vec<Versioned<E>>> {
+        let value_of = self.declared(list)?.value;
         let found = self.table.get_many::<E, _>(keys, LISTED_READS).await?;
         let has_value = |entity: &Versioned<E>| value_of(entity).as_deref() == Some(value);
         Ok(found.into_iter().flatten().filter(has_value).collect())
@@ -159,38 +297,47 @@ impl<E: Entity> IndexEntities<E> {
 
     fn declared(&self, name: &str) -> Result<&List<E>> {
         let found = self.lists.iter().find(|list| list.name == name);
-        found.ok_or_else(|| Error::invalid_query(format!("no list {name} was declared; add it with `list`")))
+        found.ok_or_else(|| {
+            Error::invalid_query(format!("no list {name} was declared; add it with `list` or `list_at`"))
+        })
     }
 
-    /// A list and the row that it was read from; an empty one where there is no row.
-    async fn read_list(&self, key: EntityKey) -> Result<(Option<Versioned<DynamicEntity>>, KeyList)> {
-        let row = self.table.get::<DynamicEntity>(key).await?;
-        let list = row.as_ref().map_or_else(|| Ok(KeyList::default()), |row| KeyList::from_row(row.value()))?;
-        Ok((row, list))
+    async fn read_keys(&self, partition: &PartitionKey, list: &List<E>, value: &str) -> Result<KeyList> {
+        let spot = list.spot(&self.table, partition, value)?;
+        Ok(self.shelf().read(list, &spot).await?.keys)
     }
-}
 
-/// Where the list of a value stands.
-fn row_key(partition: &PartitionKey, list: &str, value: &str) -> Result<EntityKey> {
-    let row = ROW.row_key(&[KeyValue::Text(list.into()), KeyValue::Text(value.into())])?;
-    Ok(EntityKey::new(partition.clone(), row))
-}
-
-impl<E> Clone for List<E> {
-    fn clone(&self) -> Self {
-        Self { name: self.name, value: self.value }
+    const fn shelf(&self) -> Shelf<'_> {
+        Shelf {
+            table: &self.table,
+            blobs: self.blobs.as_ref(),
+            keeper: self.keeper.as_ref(),
+            scope: self.scope.as_str(),
+            options: &self.options,
+        }
     }
 }
 
 impl<E> Clone for IndexEntities<E> {
     fn clone(&self) -> Self {
-        Self { table: self.table.clone(), options: self.options.clone(), lists: self.lists.clone() }
+        Self {
+            table: self.table.clone(),
+            options: self.options.clone(),
+            lists: self.lists.clone(),
+            blobs: self.blobs.clone(),
+            keeper: self.keeper.clone(),
+            scope: self.scope.clone(),
+        }
     }
 }
 
 impl<E> fmt::Debug for IndexEntities<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lists: Vec<&str> = self.lists.iter().map(|list| list.name).collect();
-        f.debug_struct("IndexEntities").field("table", &self.table).field("lists", &lists).finish_non_exhaustive()
+        let Self { table, lists, blobs, .. } = self;
+        f.debug_struct("IndexEntities")
+            .field("table", table)
+            .field("lists", lists)
+            .field("blobs", blobs)
+            .finish_non_exhaustive()
     }
 }

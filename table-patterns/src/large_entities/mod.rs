@@ -110,13 +110,10 @@
 //! # }
 //! ```
 
-mod draft;
 mod message;
 mod protocol;
 mod read;
-mod reference;
 mod stream;
-mod verify;
 mod worker;
 mod write;
 
@@ -129,14 +126,13 @@ use object_store::path::Path;
 use table_core::{Entity, Error, Result, Table};
 
 use crate::attempts::UpdateOptions;
-use crate::blobs::blob_error;
 use crate::eventually_consistent_transactions::Mover;
 use crate::intent::{Intent, IntentOptions, Keeper};
 use message::{Blobs, scope};
 use protocol::Writer;
 
+pub use crate::blobs::BlobReport;
 pub use stream::BlobReader;
-pub use verify::BlobReport;
 
 /// A table, and the place of its entities' blobs.
 ///

@@ -1,19 +1,13 @@
 //! The steps of a writer: message, blobs, row, and what is left over.
 
-use futures_util::stream::{self, StreamExt, TryStreamExt};
-use object_store::ObjectStoreExt;
 use object_store::path::Path;
 use table_core::{EntityKey, Error, Result};
 
+use super::BlobTable;
 use super::message::{Blobs, Collect, names, scope};
-use super::reference::Payload;
-use super::worker::remove;
-use super::{BlobTable, blob_error};
+use crate::blobs::remove;
 use crate::eventually_consistent_transactions::Outgoing;
 use crate::intent::{Age, Ended, Keeper, Sent, before_the_change};
-
-/// Blobs of one entity that are put at once.
-const UPLOADS: usize = 4;
 
 /// Who writes rows with blobs, and how.
 #[derive(Debug, Clone)]
@@ -48,14 +42,6 @@ impl Writer {
         }
     }
 
-    pub(super) async fn put_all(&self, uploads: Vec<(Path, Payload)>) -> Result<()> {
-        let puts = uploads.into_iter().map(|(path, payload)| async move {
-            let put = self.place.blobs.put(&path, payload.bytes.into()).await;
-            put.map(|_| ()).map_err(|error| blob_error("put blob", &path, error))
-        });
-        stream::iter(puts).buffer_unordered(UPLOADS).try_collect().await
-    }
-
     /// Steps 4 and 5, after the row was written. A failure here is nobody's but the worker's that comes after.
     pub(super) async fn finish(&self, sent: &Sent<Blobs>, drops: &[Path]) {
         if drops.is_empty() {
@@ -71,7 +57,7 @@ impl Writer {
     pub(super) async fn give_up(&self, sent: &Sent<Blobs>, uploaded: &[Path]) {
         let undo = async {
             for path in uploaded {
-                remove(&self.place, path).await?;
+                remove(&self.place.blobs, path).await?;
             }
             Ok(Vec::new())
         };

@@ -4,15 +4,15 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use futures_util::stream::{self, StreamExt, TryStreamExt};
-use object_store::ObjectStoreExt;
 use table_core::store::Selection;
 use table_core::{
-    DynamicEntity, ETag, Entity, EntityKey, Error, ErrorKind, FromRow, IndexCopy, Key, PropertyName, Query, Result,
-    Versioned, reserved,
+    DynamicEntity, ETag, Entity, EntityKey, Error, FromRow, IndexCopy, Key, PropertyName, Query, Result, Versioned,
+    reserved,
 };
 
-use super::reference::{Payload, Reference, References, references, sha256};
-use super::{Large, blob_error};
+use super::{BlobTable, Large};
+use crate::blobs::{BlobReport, References, altered, dangling, fetch, references, verify};
+use crate::index_entities::is_list;
 
 /// Blobs of one entity that are read at once.
 const BLOB_READS: usize = 4;
@@ -68,8 +68,8 @@ impl<E: Entity> Large<E> {
     /// Where the entity was replaced so long ago that a blob is gone, it is read again.
     ///
     /// # Errors
-    /// [`Corrupted`](ErrorKind::Corrupted), naming key and property, for a blob that is missing or not what was
-    /// stored; [`LimitExceeded`](ErrorKind::LimitExceeded) for blobs of more bytes than a reader may hold, which
+    /// [`Corrupted`](table_core::ErrorKind::Corrupted), naming key and property, for a blob that is missing or not what was
+    /// stored; [`LimitExceeded`](table_core::ErrorKind::LimitExceeded) for blobs of more bytes than a reader may hold, which
     /// [`open`](Large::open) reads as a stream; and as [`Table::get`](table_core::Table::get).
     pub async fn get<R: FromRow>(&self, key: impl Into<Key<R>>) -> Result<Option<Versioned<R>>> {
         Ok(self.read_with_references(&key.into()).await?.map(|(read, _)| read))
@@ -78,7 +78,7 @@ impl<E: Entity> Large<E> {
     /// Reads the row of a key, which must exist.
     ///
     /// # Errors
-    /// [`NotFound`](ErrorKind::NotFound), naming the key, and as [`Large::get`].
+    /// [`NotFound`](table_core::ErrorKind::NotFound), naming the key, and as [`Large::get`].
     pub async fn require<R: FromRow>(&self, key: impl Into<Key<R>>) -> Result<Versioned<R>> {
         let key = key.into();
         match self.read_with_references(&key).await? {
@@ -111,6 +111,20 @@ impl<E: Entity> Large<E> {
         let Some(copy) = self.writer.place.table.get::<C>(key).await? else { return Ok(None) };
         let entity = self.get::<E>(copy.source()).await?;
         Ok(entity.filter(|entity| entity.index_keys().iter().any(|held| held.key == *copy.key())))
+    }
+
+    /// Compares the blobs under the table's prefix with the references of its entities, of all types: a scan of the
+    /// table, and a listing.
+    ///
+    /// A blob that was replaced, or that is about to be referred to, is told as orphaned until the queue is empty;
+    /// so is one of another table that shares the prefix.
+    ///
+    /// # Errors
+    /// [`Corrupted`](table_core::ErrorKind::Corrupted) for a reference that cannot be read, and those of reaching the
+    /// stores.
+    pub async fn verify(&self) -> Result<BlobReport> {
+        let BlobTable { table, blobs, prefix } = &self.writer.place;
+        verify(std::slice::from_ref(table), |row| !is_list(row), blobs, prefix).await
     }
 
     /// Reads an entity, and what its row refers to.
@@ -169,7 +183,7 @@ impl<E: Entity> Large<E> {
         }
         let key = &row.key;
         let reads = held.into_iter().map(|(property, reference)| async move {
-            let payload = self.fetch(key, &property, &reference).await?;
+            let payload = fetch(&self.writer.place.blobs, key, &property, &reference).await?;
             Ok::<_, Error>((property, payload))
         });
         let loaded: Vec<_> = stream::iter(reads).buffered(BLOB_READS).try_collect().await?;
@@ -181,39 +195,12 @@ impl<E: Entity> Large<E> {
         row.properties.remove(reserved::ROW_BLOBS.as_str());
         Ok(Loaded::Whole(row))
     }
-
-    /// Reads a blob and checks it; `None` where it is gone.
-    async fn fetch(&self, key: &EntityKey, property: &PropertyName, reference: &Reference) -> Result<Option<Payload>> {
-        let read = async { self.writer.place.blobs.get(&reference.name).await?.bytes().await };
-        let bytes = match read.await.map_err(|error| blob_error("get blob", &reference.name, error)) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error.with_key(key.clone()).with_property(property.as_str())),
-        };
-        let hash = sha256(&bytes).await;
-        let payload = Payload { kind: reference.kind, bytes };
-        if reference.holds(&payload, &hash) { Ok(Some(payload)) } else { Err(altered(key, property)) }
-    }
 }
 
 impl<R> fmt::Debug for Stored<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Stored").field(&self.row.key).finish()
     }
-}
-
-/// The error for a blob that is not what was stored.
-pub(super) fn altered(key: &EntityKey, property: &PropertyName) -> Error {
-    Error::corrupted("the blob is not what was stored: its length or its checksum differs")
-        .with_key(key.clone())
-        .with_property(property.as_str())
-}
-
-/// The error for a row that refers to nothing.
-pub(super) fn dangling(key: EntityKey, property: &PropertyName) -> Error {
-    Error::corrupted("the row refers to a blob that is not there; it was deleted past this toolkit")
-        .with_key(key)
-        .with_property(property.as_str())
 }
 
 /// A row that has been replaced since it was read.

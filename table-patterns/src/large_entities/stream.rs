@@ -15,11 +15,12 @@ use table_core::{
     Value,
 };
 
-use super::draft::folder;
+use super::Large;
 use super::message::Blobs;
-use super::read::{altered, dangling, replaced};
-use super::reference::{Kind, Payload, Reference, References, hex, refer, references};
-use super::{Large, blob_error};
+use super::read::replaced;
+use crate::blobs::{
+    Kind, Payload, Reference, References, altered, blob_error, dangling, folder, hex, refer, references,
+};
 use crate::intent::{Ended, Keeper, Sent, before_the_change};
 use crate::intra_partition_secondary_index::{IndexedTransaction, Refused};
 

@@ -1,13 +1,11 @@
 //! What a worker does with an intent, and with blobs that are to be collected.
 
-use object_store::ObjectStoreExt;
-use object_store::path::Path;
+use table_core::Result;
 use table_core::store::Selection;
-use table_core::{ErrorKind, Result};
 
+use super::BlobTable;
 use super::message::{Blobs, Collect, path, scope};
-use super::reference::references;
-use super::{BlobTable, blob_error};
+use crate::blobs::{references, remove};
 use crate::eventually_consistent_transactions::{Delivery, MoverBuilder, Next, Outgoing};
 use crate::intent::{Intent, delete, fence, rows};
 
@@ -44,26 +42,18 @@ async fn settle(place: &BlobTable, intent: Intent<Blobs>, delivery: &Delivery) -
 /// Deletes the blobs that the entity does not refer to. Those that it once referred to and those whose writer
 /// failed are the same: nothing will ever refer to them again.
 async fn collect(place: &BlobTable, garbage: Collect, delivery: &Delivery) -> Result<Next> {
-    let BlobTable { table, .. } = place;
+    let table = &place.table;
     let look = table.store().get(table.name(), &garbage.source, &Selection::All);
     let row = delivery.step("read the entity", look).await?;
     let held = row.as_ref().map(references).transpose()?.unwrap_or_default();
     for name in &garbage.blobs {
         let name = path(name)?;
         if !held.iter().any(|(_, reference)| reference.name == name) {
-            delivery.step("delete the blob", remove(place, &name)).await?;
+            delivery.step("delete the blob", remove(&place.blobs, &name)).await?;
         }
     }
     if let Some(intent) = garbage.intent {
         delivery.step("delete the intent", delete(table, intent)).await?;
     }
     Ok(Next::Done)
-}
-
-/// Deletes a blob, which may be gone already.
-pub(super) async fn remove(place: &BlobTable, name: &Path) -> Result<()> {
-    match place.blobs.delete(name).await.map_err(|error| blob_error("delete blob", name, error)) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

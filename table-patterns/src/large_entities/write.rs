@@ -4,8 +4,7 @@ use table_core::store::Selection;
 use table_core::{DynamicEntity, ETag, Entity, EntityKey, Error, Key, Result, Versioned, Written};
 
 use super::Large;
-use super::draft::{Draft, dropped, folder};
-use super::reference::{References, references};
+use crate::blobs::{Draft, References, dropped, folder, put_all, references};
 use crate::intent::{Ended, Keeper};
 use crate::intra_partition_secondary_index::{IndexedTransaction, Refused};
 
@@ -188,7 +187,7 @@ impl<E: Entity> Large<E> {
         let mut sent = self.writer.send(id, source, &blobs).await?;
         let uploads = std::mem::take(&mut draft.uploads);
         let uploaded: Vec<_> = uploads.iter().map(|(path, _)| path.clone()).collect();
-        self.writer.put(&mut sent, &blobs, self.writer.put_all(uploads)).await?;
+        self.writer.put(&mut sent, &blobs, put_all(&self.writer.place.blobs, uploads)).await?;
         match self.writer.keeper.commit(table, &sent, self.transaction(change, draft.row)).await {
             Ok(written) => {
                 self.writer.finish(&sent, &draft.drops).await;

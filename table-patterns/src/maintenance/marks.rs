@@ -10,7 +10,7 @@ use crate::intent::rows::{self, INTENT_PREFIX};
 
 /// A row of the protocol that is no copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     Claim,
     Tombstone,
     Intent,
@@ -18,7 +18,7 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    pub(super) fn of(row: &DynamicEntity) -> Option<Self> {
+    pub(crate) fn of(row: &DynamicEntity) -> Option<Self> {
         match row.get(reserved::ROW_KIND.as_str()).and_then(Value::as_str)? {
             reserved::TOMBSTONE_KIND => Some(Self::Tombstone),
             reserved::INTENT_KIND => Some(Self::Intent),
@@ -28,7 +28,7 @@ impl Mark {
     }
 
     /// What it is called where a finding names an index, none of which can be called so.
-    pub(super) const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Claim => "~claim",
             Self::Tombstone => "~tombstone",
@@ -39,13 +39,13 @@ impl Mark {
 }
 
 /// Whether a row stands for so long that nobody comes for it any more.
-pub(super) fn is_overdue(row: &DynamicEntity, now: Timestamp, grace: Duration) -> bool {
+pub(crate) fn is_overdue(row: &DynamicEntity, now: Timestamp, grace: Duration) -> bool {
     let written = row.timestamp.or_else(|| row.etag.as_ref().and_then(table_core::ETag::timestamp));
     written.is_some_and(|written| now.saturating_since(written) > grace * 2)
 }
 
 /// Whether an entity has an intent of some sort that somebody comes for.
-pub(super) async fn has_intent(
+pub(crate) async fn has_intent(
     table: &Table,
     entity: &EntityKey,
     now: Timestamp,

@@ -67,7 +67,7 @@
 
 mod copies;
 mod indexes;
-mod marks;
+pub(crate) mod marks;
 mod options;
 mod report;
 mod run;

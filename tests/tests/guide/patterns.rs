@@ -7,6 +7,7 @@ use object_store::memory::InMemory;
 use table_core::keys::KeyPart;
 use table_core::{DynamicEntity, Entity, EntityKey, Key, MemoryStore, PartitionKey, Query, Result, Table, Timestamp};
 use table_patterns::eventually_consistent_transactions::{Archive, Mover};
+use table_patterns::index_entities::ListPlace;
 use table_patterns::inter_partition_secondary_index::Reads;
 use table_patterns::log_data::LogOptions;
 use table_patterns::{
@@ -124,6 +125,16 @@ async fn lists_copies_and_compound_keys() -> Result<()> {
         IndexEntities::<Plain>::new(table(&store, "Lists").await?).list("name", |each| Some(each.name.clone()));
     employees.insert(&employee("Sales", 7, 41)).await?;
     let found = employees.find(&PartitionKey::new("Sales")?, "name", "e7").await?;
+    assert_eq!(found.len(), 1);
+
+    let by_name = ListPlace::table("ListsByName");
+    let everybody =
+        IndexEntities::<Plain>::new(employees.table().clone()).list_at(by_name, "name", |e| Some(e.name.clone()));
+    let mover = Mover::builder(store.clone(), "lists")?.keep_lists(&everybody).build().await?;
+    let everybody = everybody.kept_by(&mover)?;
+    everybody.create_if_missing().await?;
+    everybody.insert(&Plain { name: "e7".into(), ..employee("Marketing", 8, 41) }).await?;
+    let found = everybody.find_across("name", "e7").await?;
     assert_eq!(found.len(), 1);
 
     let departments = Denormalized::<Department>::new(table(&store, "Staff").await?);

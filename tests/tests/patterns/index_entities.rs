@@ -1,9 +1,15 @@
 //! Lists of keys by value.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use object_store::memory::InMemory;
+use table_core::layer::{FaultPlan, Meter};
 use table_core::{Action, Entity, ErrorKind, Operation, PartitionKey, Query, Result, Table};
+use table_patterns::eventually_consistent_transactions::Mover;
+use table_patterns::index_entities::{ListBlobs, ListPlace};
 use table_patterns::{IndexEntities, UpdateOptions};
+use table_tests::blobs::FaultyBlobs;
 use table_tests::pattern::{Altered, Costs, Faults, TASKS, behind, contend, rows, stores, three_attempts};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
@@ -143,10 +149,11 @@ async fn refusals_leave_the_lists_as_they_are() -> Result<()> {
 }
 
 #[tokio::test]
-async fn each_operation_takes_the_storage_transactions_that_the_page_says() {
+async fn each_operation_takes_the_storage_transactions_that_the_page_says() -> Result<()> {
     for store in &stores() {
         let (table, meter) = store.metered().await;
-        let mut costs = Costs::of("index_entities", &meter);
+        let (queues, blobs) = (Meter::new(store.queues.clone()), FaultPlan::quiet());
+        let mut costs = Costs::of("index_entities", &meter).with_queues(&queues).with_blobs(&blobs);
         let employees = lists(&table);
         let key = || Employee::key("Sales", 1);
         costs.count("insert into 1 list", employees.insert(&employee(1, "Jones"))).await;
@@ -157,8 +164,37 @@ async fn each_operation_takes_the_storage_transactions_that_the_page_says() {
             .count("update of a listed value", employees.update(key(), |jones| jones.last_name = "Smith".into()))
             .await;
         costs.count("delete from 1 list", employees.delete(key())).await;
+
+        // The list, the change with its intent, the list again, and the intent goes.
+        let by_name = |place| {
+            IndexEntities::new(table.clone()).list_at(place, "name", |each: &Employee| Some(each.last_name.clone()))
+        };
+        let elsewhere = by_name(ListPlace::partition());
+        let mover = Mover::builder(Arc::new(queues.clone()), "elsewhere")?.keep_lists(&elsewhere).build().await?;
+        let employees = elsewhere.kept_by(&mover)?;
+        costs.count("insert into 1 list elsewhere", employees.insert(&employee(1, "Jones"))).await;
+        costs.count("keys_across", employees.keys_across("name", "Jones")).await;
+        costs.count("find_across of 1", employees.find_across("name", "Jones")).await;
+        costs
+            .count(
+                "update of a value listed elsewhere",
+                employees.update(key(), |jones| jones.last_name = "Smith".into()),
+            )
+            .await;
+        costs.count("delete from 1 list elsewhere", employees.delete(key())).await;
+
+        let faulty = FaultyBlobs::new(Arc::new(InMemory::new()), blobs.clone());
+        let in_blob = by_name(ListPlace::beside().in_blob()).with_blobs(ListBlobs::new(Arc::new(faulty)));
+        let mover = Mover::builder(Arc::new(queues.clone()), "in-blob")?.keep_lists(&in_blob).build().await?;
+        let employees = in_blob.kept_by(&mover)?;
+        employees.insert(&employee(1, "Jones")).await?;
+        costs.count("insert into 1 list in a blob", employees.insert(&employee(2, "Jones"))).await;
+        costs.count("keys of a list in a blob", employees.keys(&sales(), "name", "Jones")).await;
+        store.clock.advance(Duration::from_secs(24 * 60 * 60));
+        assert_eq!(costs.count("run_due of 1 replaced blob", mover.run_due()).await, 1);
         costs.are_documented();
     }
+    Ok(())
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod denormalization;
 mod high_volume_delete;
 mod index_entities;
 mod indexed;
+mod lists;
 mod log_tail;
 mod nap;
 mod page;

@@ -5,12 +5,12 @@ mod mend;
 
 use table_core::{DynamicEntity, Entity, ErrorKind, Result, Table, Timestamp, Value, reserved};
 
+use super::marks::Mark;
 use super::{Checked, Finding, Maintained, Tables, Wrong};
 use crate::denormalization::is_of_copies;
 use crate::intent::rows;
 use crate::inter_partition_secondary_index::Place;
 use crate::intra_partition_secondary_index::Indexed;
-use crate::maintenance::marks::Mark;
 use judge::{Spot, Verdict};
 use mend::Done;
 

@@ -6,6 +6,13 @@ use super::Sabotage;
 
 /// The table whose rows are those of an index.
 pub(super) const INDEX_TABLE: &str = "EmployeesByEmail";
+/// The table whose rows are lists.
+const LIST_TABLE: &str = "EmployeesByCity";
+
+/// Whether the rows of a table are copies of what others say.
+pub(super) fn holds_copies(table: &TableName) -> bool {
+    matches!(table.as_str(), INDEX_TABLE | LIST_TABLE | TARGET_TABLE)
+}
 
 /// The table of sources that others copy.
 pub(super) const SOURCE_TABLE: &str = "Products";
@@ -32,7 +39,8 @@ pub(super) fn kind(row: &DynamicEntity) -> &str {
 
 fn is_index_row(row: &DynamicEntity) -> bool {
     let kind = kind(row);
-    kind.starts_with(reserved::INDEX_KIND_PREFIX) || kind == reserved::TOMBSTONE_KIND || is_claim(kind)
+    let is_copy = kind.starts_with(reserved::INDEX_KIND_PREFIX) || kind.starts_with("list:");
+    is_copy || kind == reserved::TOMBSTONE_KIND || is_claim(kind)
 }
 
 fn is_claim(kind: &str) -> bool {

@@ -45,6 +45,8 @@ pub enum Sabotage {
     SourceReadBeforeTargets,
     /// The source is not read again after a target was pointed at it.
     NoSecondLookAtTheSource,
+    /// Nobody is told of the blob of a list before it is put.
+    NoMessageForBlobs,
     /// The archive deletes the current row whatever it is by now.
     ArchiveDeletesWithoutCondition,
     /// The archive writes its copy whatever stands there by now.
@@ -78,6 +80,10 @@ pub const SABOTAGES: &[(Sabotage, &str)] = &[
     (Sabotage::SourceReadBeforeTargets, "copies: two writers, one source"),
     (Sabotage::NoSecondLookAtTheSource, "copies: target pointed at a source that changes"),
     (Sabotage::NoSecondLookAtTheSource, "copies: target inserted while its source changes"),
+    (Sabotage::NoTombstone, "lists: two writers, one entity"),
+    (Sabotage::UnconditionalIndexWrites, "lists: two writers, one list"),
+    (Sabotage::SkipsWritesThatLookDone, "lists: change, and back by another"),
+    (Sabotage::NoMessageForBlobs, "lists: move to a blob"),
     (Sabotage::ArchiveDeletesWithoutCondition, "archive racing an update"),
     (Sabotage::ArchiveCopiesWithoutCondition, "archive by a late worker after an update"),
     (Sabotage::ArchiveLeavesNoFence, "archive racing a re-creation"),
@@ -123,6 +129,7 @@ impl fmt::Display for Sabotage {
             Self::UnconditionalTargetWrites => "unconditional target writes",
             Self::SourceReadBeforeTargets => "source read before its targets",
             Self::NoSecondLookAtTheSource => "no second look at the source",
+            Self::NoMessageForBlobs => "no message for blobs",
             Self::ArchiveDeletesWithoutCondition => "archive delete without condition",
             Self::ArchiveCopiesWithoutCondition => "archive copy without condition",
             Self::ArchiveLeavesNoFence => "archive without fence",

@@ -18,7 +18,7 @@ use table_core::{
 
 use super::super::stage::AnyStore;
 use super::Sabotage;
-use super::alter::{Altered, INDEX_TABLE, SOURCE_TABLE, TARGET_TABLE, is_named, kind, no_version};
+use super::alter::{Altered, INDEX_TABLE, SOURCE_TABLE, TARGET_TABLE, holds_copies, is_named, kind, no_version};
 use super::blobs::HeldBlobs;
 
 /// A store whose calls are altered, as one actor sees it.
@@ -66,9 +66,7 @@ impl<S: AnyStore> Sabotaged<S> {
                     None => Ok(Altered::Skip(no_version())),
                 }
             }
-            Sabotage::SkipsWritesThatLookDone if matches!(table.as_str(), INDEX_TABLE | TARGET_TABLE) => {
-                Ok(self.skip(action))
-            }
+            Sabotage::SkipsWritesThatLookDone if holds_copies(table) => Ok(self.skip(action)),
             Sabotage::IndexReadAfterMessage if table.as_str() == INDEX_TABLE => {
                 Ok(Altered::Write(self.condition_after_message(action)))
             }
@@ -198,7 +196,7 @@ impl<S: AnyStore> TableStore for Sabotaged<S> {
         if table.as_str() == SOURCE_TABLE {
             self.notes().last_source = Some((key.clone(), row.clone()));
         }
-        if matches!(table.as_str(), INDEX_TABLE | TARGET_TABLE) {
+        if holds_copies(table) {
             self.notes().read.insert(key.clone(), row.clone());
         } else if self.sabotage == Sabotage::NoIntentOnClaims && row.is_none() && is_named(key, "~intent_") {
             // As if every intent had come to its end: its claims are anybody's of its entity.
@@ -262,6 +260,10 @@ impl<S: AnyStore> QueueStore for Sabotaged<S> {
     }
 
     async fn send(&self, queue: &QueueName, body: Bytes, options: SendOptions) -> Result<MessageReceipt> {
+        let is_for_blobs = || String::from_utf8_lossy(&body).contains("collect-list-blobs");
+        if self.sabotage == Sabotage::NoMessageForBlobs && is_for_blobs() {
+            return Ok(MessageReceipt { id: String::new(), receipt: String::new() });
+        }
         if self.sabotage == Sabotage::MessageAfterWrite {
             self.notes().held = Some((queue.clone(), body, options));
             self.notes().receipt = None;

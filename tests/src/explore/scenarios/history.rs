@@ -44,6 +44,11 @@ impl<S: Clone> Log<S> {
     pub(super) fn history(&self) -> History<S> {
         self.0.borrow().clone()
     }
+
+    /// What was noted of the steps that are meant.
+    pub(super) fn steps(&self, are_meant: impl Fn(&S) -> bool) -> History<S> {
+        self.0.borrow().iter().filter(|(step, _)| are_meant(step)).cloned().collect()
+    }
 }
 
 /// A step cannot succeed.

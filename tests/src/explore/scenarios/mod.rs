@@ -6,19 +6,20 @@ mod copies;
 mod history;
 mod index;
 mod items;
+mod lists;
 
 use super::stage::Scenario;
 
 /// Every scenario: two actors each, explored exhaustively.
 #[must_use]
 pub fn pairs() -> Vec<Scenario> {
-    [items::PAIRS, archive::PAIRS, index::PAIRS, blobs::PAIRS, copies::PAIRS].concat()
+    [items::PAIRS, archive::PAIRS, index::PAIRS, blobs::PAIRS, copies::PAIRS, lists::PAIRS].concat()
 }
 
 /// Two writers and two workers, explored by chance.
 #[must_use]
 pub fn crowds() -> Vec<Scenario> {
-    [items::CROWDS, archive::CROWDS, index::CROWDS, blobs::CROWDS, copies::CROWDS].concat()
+    [items::CROWDS, archive::CROWDS, index::CROWDS, blobs::CROWDS, copies::CROWDS, lists::CROWDS].concat()
 }
 
 /// The scenario of a name.

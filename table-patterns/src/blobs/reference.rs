@@ -14,7 +14,7 @@ const HASH_BYTES: usize = 256 * 1024;
 
 /// The type of a property that is in a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// UTF-8.
     Text,
     Binary,
@@ -25,16 +25,16 @@ pub(super) enum Kind {
 /// The reference of a binary property is stored as text, and that of a text as binary: so no reader that knows
 /// nothing of blobs takes it for the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reference {
-    pub(super) kind: Kind,
-    pub(super) bytes: u64,
-    pub(super) sha256: String,
-    pub(super) name: Path,
+pub(crate) struct Reference {
+    pub(crate) kind: Kind,
+    pub(crate) bytes: u64,
+    pub(crate) sha256: String,
+    pub(crate) name: Path,
 }
 
 impl Reference {
     /// The value to be stored.
-    pub(super) fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         match self.kind {
             Kind::Binary => Value::String(self.to_string()),
             Kind::Text => Value::Binary(Bytes::from(self.to_string())),
@@ -59,7 +59,7 @@ impl Reference {
     }
 
     /// Whether the blob holds just this.
-    pub(super) fn holds(&self, payload: &Payload, sha256: &str) -> bool {
+    pub(crate) fn holds(&self, payload: &Payload, sha256: &str) -> bool {
         self.kind == payload.kind && self.bytes == payload.bytes.len() as u64 && self.sha256 == sha256
     }
 }
@@ -82,14 +82,14 @@ impl fmt::Display for Reference {
 
 /// The value of a property, as a blob holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Payload {
-    pub(super) kind: Kind,
-    pub(super) bytes: Bytes,
+pub(crate) struct Payload {
+    pub(crate) kind: Kind,
+    pub(crate) bytes: Bytes,
 }
 
 impl Payload {
     /// A value as a blob holds it; gives back what is neither text nor binary.
-    pub(super) fn of(value: Value) -> Result<Self, Value> {
+    pub(crate) fn of(value: Value) -> Result<Self, Value> {
         match value {
             Value::Binary(bytes) => Ok(Self { kind: Kind::Binary, bytes }),
             Value::String(text) => Ok(Self { kind: Kind::Text, bytes: Bytes::from(text) }),
@@ -98,7 +98,7 @@ impl Payload {
     }
 
     /// The value of a property; `None` for a text that is no UTF-8.
-    pub(super) fn into_value(self) -> Option<Value> {
+    pub(crate) fn into_value(self) -> Option<Value> {
         match self.kind {
             Kind::Binary => Some(Value::Binary(self.bytes)),
             Kind::Text => String::from_utf8(self.bytes.into()).ok().map(Value::String),
@@ -107,13 +107,13 @@ impl Payload {
 }
 
 /// The references of a row, by the properties that they stand for.
-pub(super) type References = Vec<(PropertyName, Reference)>;
+pub(crate) type References = Vec<(PropertyName, Reference)>;
 
 /// The references of a row.
 ///
 /// # Errors
 /// [`Corrupted`](table_core::ErrorKind::Corrupted), naming key and property, for one that cannot be read.
-pub(super) fn references(row: &DynamicEntity) -> Result<References> {
+pub(crate) fn references(row: &DynamicEntity) -> Result<References> {
     let Some(names) = row.get(reserved::ROW_BLOBS.as_str()).and_then(Value::as_str) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for name in names.split(',').filter(|name| !name.is_empty()) {
@@ -130,7 +130,7 @@ pub(super) fn references(row: &DynamicEntity) -> Result<References> {
 }
 
 /// Puts references into a row, in place of the properties that they stand for.
-pub(super) fn refer(row: &mut DynamicEntity, mut references: References) {
+pub(crate) fn refer(row: &mut DynamicEntity, mut references: References) {
     row.properties.remove(reserved::ROW_BLOBS.as_str());
     if references.is_empty() {
         return;
@@ -144,7 +144,7 @@ pub(super) fn refer(row: &mut DynamicEntity, mut references: References) {
 }
 
 /// The SHA-256 of a payload, in hexadecimal digits. A large one lets others have a turn.
-pub(super) async fn sha256(bytes: &[u8]) -> String {
+pub(crate) async fn sha256(bytes: &[u8]) -> String {
     let mut hash = Sha256::new();
     for chunk in bytes.chunks(HASH_BYTES) {
         hash.update(chunk);
@@ -155,7 +155,7 @@ pub(super) async fn sha256(bytes: &[u8]) -> String {
     hex(&hash.finalize())
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
 
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {

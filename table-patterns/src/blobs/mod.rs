@@ -1,4 +1,19 @@
-//! Blobs of any `object_store`, with our errors.
+//! What patterns with blobs share, on any `object_store`: references in rows, drafts of rows with their blobs, the
+//! calls with their checks, and our errors.
+//!
+//! The invariant: a blob is put before the row that refers to it, under a name that no other write has.
+
+mod calls;
+mod draft;
+mod reference;
+mod verify;
+
+pub use verify::BlobReport;
+
+pub(crate) use calls::{altered, dangling, fetch, put_all, remove};
+pub(crate) use draft::{Draft, dropped, folder};
+pub(crate) use reference::{Kind, Payload, Reference, References, hex, refer, references};
+pub(crate) use verify::verify;
 
 use object_store::Error as BlobError;
 use object_store::path::Path;

@@ -8,18 +8,18 @@ use super::reference::{Payload, Reference, References, hex, refer, sha256};
 
 /// A row whose large properties are to go to blobs.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(crate) struct Draft {
     /// The row, with references.
-    pub(super) row: DynamicEntity,
+    pub(crate) row: DynamicEntity,
     /// The blobs to be put before it.
-    pub(super) uploads: Vec<(Path, Payload)>,
+    pub(crate) uploads: Vec<(Path, Payload)>,
     /// The blobs that the row no longer refers to.
-    pub(super) drops: Vec<Path>,
+    pub(crate) drops: Vec<Path>,
 }
 
 impl Draft {
     /// Moves properties out of a row. What is in a blob already, by the row that was read, stays there.
-    pub(super) async fn of(
+    pub(crate) async fn of(
         mut row: DynamicEntity,
         schema: &BlobSchema,
         folder: &Path,
@@ -61,13 +61,13 @@ impl Draft {
     }
 
     /// The names that a message must tell before anything is put: those that come, and those that go.
-    pub(super) fn names(&self) -> Vec<Path> {
+    pub(crate) fn names(&self) -> Vec<Path> {
         self.uploads.iter().map(|(path, _)| path.clone()).chain(self.drops.iter().cloned()).collect()
     }
 }
 
 /// The blobs that were referred to and no longer are.
-pub(super) fn dropped(old: &References, new: &References) -> Vec<Path> {
+pub(crate) fn dropped(old: &References, new: &References) -> Vec<Path> {
     let kept = |name: &Path| new.iter().any(|(_, reference)| reference.name == *name);
     old.iter().map(|(_, reference)| &reference.name).filter(|name| !kept(name)).cloned().collect()
 }
@@ -85,7 +85,7 @@ fn goes_out(schema: &BlobSchema, name: &PropertyName, value: &Value) -> bool {
 }
 
 /// The folder of an entity's blobs. Its key may be longer than a file's name, so it is hashed.
-pub(super) fn folder(prefix: &Path, key: &EntityKey) -> Path {
+pub(crate) fn folder(prefix: &Path, key: &EntityKey) -> Path {
     // No key holds the separator.
     let text = format!("{}/{}", key.partition.as_str(), key.row.as_str());
     let hash = hex(&Sha256::digest(text.as_bytes()));

@@ -1,0 +1,267 @@
+//! Building, checking and repairing lists: a key is missing, stale or orphaned, one by one.
+
+use std::time::Duration;
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use table_core::store::Selection;
+use table_core::{
+    Action, DynamicEntity, Entity, EntityKey, Error, ErrorKind, IfMatch, Key, Operation, Result, Table, Timestamp,
+    Value, Versioned, reserved,
+};
+
+use super::list::list_name;
+use super::place::Spot;
+use super::{IndexEntities, LISTED_READS};
+use crate::denormalization::is_of_copies;
+use crate::intent::{Age, IntentOptions, is_conflict, rows};
+use crate::maintenance::marks::{Mark, has_intent, is_overdue};
+use crate::maintenance::{Checked, Finding, Maintained, Tables, Wrong};
+
+/// How often a source may change while one of its lists is looked at.
+const LOOKS: usize = 3;
+
+/// What was found out about one key of one list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Right,
+    /// A change is on its way to the list.
+    InFlight,
+    Wrong(Wrong),
+}
+
+impl<E: Entity> Maintained for IndexEntities<E> {
+    fn tables(&self) -> Result<Tables> {
+        Ok(Tables { sources: vec![self.table.clone()], copies: self.list_tables()? })
+    }
+
+    async fn check(&self, table: &Table, row: DynamicEntity, now: Timestamp) -> Result<Checked> {
+        if table.name() == self.table.name() && E::recognizes(&row) {
+            return self.check_source(row, now).await;
+        }
+        if let Some(list) = list_name(&row).filter(|name| self.declared(name).is_ok()) {
+            let spot = Spot { list: list.to_owned(), table: table.name().clone(), key: row.key };
+            return self.check_list(&spot, now).await;
+        }
+        Ok(self.check_mark(table, &row, now))
+    }
+
+    async fn fill(&self, table: &Table, row: DynamicEntity) -> Result<Checked> {
+        if table.name() != self.table.name() || !E::recognizes(&row) {
+            return Ok(Checked::default());
+        }
+        self.require_keeper()?;
+        let mut checked = Checked { is_source: true, ..Checked::default() };
+        match self.suspects(row).await? {
+            Err(unreadable) => checked.findings.push(unreadable),
+            Ok((source, suspects)) => {
+                for spot in suspects {
+                    checked.written += u64::from(self.set(&spot, &source).await?);
+                }
+            }
+        }
+        Ok(checked)
+    }
+
+    async fn mend(&self, finding: &Finding, now: Timestamp) -> Result<bool> {
+        self.require_keeper()?;
+        let Finding { wrong, copy, table, key, source } = finding;
+        match (wrong, source) {
+            (Wrong::Orphaned | Wrong::Stale | Wrong::Missing, Some(source)) if self.declared(copy).is_ok() => {
+                let spot = Spot { list: copy.clone(), table: table.clone(), key: key.clone() };
+                self.set(&spot, source).await.map(|_| true)
+            }
+            (Wrong::Leftover, Some(source)) => self.clear(finding, source, now).await,
+            _ => Ok(false),
+        }
+    }
+}
+
+impl<E: Entity> IndexEntities<E> {
+    /// The lists that lack a stored entity; or that nothing can be said of them.
+    async fn suspects(&self, row: DynamicEntity) -> Result<Result<(EntityKey, Vec<Spot>), Finding>> {
+        let key = row.key.clone();
+        let entity = match E::from_row(row) {
+            Ok(entity) => entity,
+            Err(error) if error.kind() == ErrorKind::Corrupted => {
+                let (copy, table) = (String::new(), self.table.name().clone());
+                let source = Some(key.clone());
+                return Ok(Err(Finding { wrong: Wrong::Unreadable, copy, table, key, source }));
+            }
+            Err(error) => return Err(error),
+        };
+        let mut suspects = Vec::new();
+        for spot in self.spots_of(&key, &entity)? {
+            if !self.shelf().read(self.declared(&spot.list)?, &spot).await?.keys.contains(&key) {
+                suspects.push(spot);
+            }
+        }
+        Ok(Ok((key, suspects)))
+    }
+
+    async fn check_source(&self, row: DynamicEntity, now: Timestamp) -> Result<Checked> {
+        let mut checked = Checked { is_source: true, ..Checked::default() };
+        match self.suspects(row).await? {
+            Err(unreadable) => checked.findings.push(unreadable),
+            Ok((source, suspects)) => {
+                for spot in suspects {
+                    match self.confirm(&spot, &source, now).await? {
+                        // A key whose entity has moved on since is found in its list.
+                        Verdict::Right | Verdict::Wrong(Wrong::Stale | Wrong::Orphaned) => {}
+                        Verdict::Wrong(wrong) => checked.findings.push(finding(&spot, wrong, &source)),
+                        Verdict::InFlight => checked.in_flight += 1,
+                    }
+                }
+            }
+        }
+        Ok(checked)
+    }
+
+    /// Asks the entity of each key of a list whether it is to be there.
+    async fn check_list(&self, spot: &Spot, now: Timestamp) -> Result<Checked> {
+        let mut checked = Checked { is_copy: true, ..Checked::default() };
+        let held = match self.shelf().read(self.declared(&spot.list)?, spot).await {
+            Ok(held) => held,
+            Err(error) if error.kind() == ErrorKind::Corrupted => {
+                let Spot { list, table, key } = spot.clone();
+                checked.findings.push(Finding { wrong: Wrong::Unreadable, copy: list, table, key, source: None });
+                return Ok(checked);
+            }
+            Err(error) => return Err(error),
+        };
+        let keys: Vec<EntityKey> = held.keys.into_keys().collect();
+        let looks = keys.into_iter().map(|source| async move {
+            let entity = self.entity(&source).await?;
+            if entity.is_some_and(|entity| self.is_listed(&source, &entity, spot)) {
+                return Ok((source, Verdict::Right));
+            }
+            self.confirm(spot, &source, now).await.map(|verdict| (source, verdict))
+        });
+        let looked: Vec<_> = stream::iter(looks).buffered(LISTED_READS).try_collect().await?;
+        for (source, verdict) in looked {
+            match verdict {
+                Verdict::Wrong(wrong @ (Wrong::Orphaned | Wrong::Stale)) => {
+                    checked.findings.push(finding(spot, wrong, &source));
+                }
+                Verdict::InFlight => checked.in_flight += 1,
+                Verdict::Wrong(_) | Verdict::Right => {}
+            }
+        }
+        Ok(checked)
+    }
+
+    /// Looks at a key of a list until its entity stands still, and says what is wrong with it.
+    ///
+    /// An intent is deleted after its lists are written. So a list that is wrong when there is no intent any more is
+    /// wrong for good, if the entity has not changed before and after.
+    async fn confirm(&self, spot: &Spot, source: &EntityKey, now: Timestamp) -> Result<Verdict> {
+        let list = self.declared(&spot.list)?;
+        for _ in 0..LOOKS {
+            let entity = self.entity(source).await?;
+            if list.is_elsewhere()
+                && has_intent(&self.table, source, now, self.grace(), |row| !is_of_copies(row)).await?
+            {
+                return Ok(Verdict::InFlight);
+            }
+            let is_in = self.shelf().read(list, spot).await?.keys.contains(source);
+            let belongs = entity.as_ref().is_some_and(|entity| self.is_listed(source, entity, spot));
+            let wrong = match (belongs, is_in) {
+                (true, false) => Wrong::Missing,
+                (false, true) if entity.is_some() => Wrong::Stale,
+                (false, true) => Wrong::Orphaned,
+                (true, true) | (false, false) => return Ok(Verdict::Right),
+            };
+            let again = self.entity(source).await?;
+            if again.as_ref().map(Versioned::etag) == entity.as_ref().map(Versioned::etag) {
+                return Ok(Verdict::Wrong(wrong));
+            }
+        }
+        Ok(Verdict::InFlight)
+    }
+
+    /// Tombstones, intents and fences are left over when they are old.
+    fn check_mark(&self, table: &Table, row: &DynamicEntity, now: Timestamp) -> Checked {
+        let mut checked = Checked::default();
+        let owner = row.get(reserved::ROW_OWNER.as_str()).and_then(Value::as_str);
+        let source = owner.and_then(|owner| rows::source(&self.table, owner));
+        if let (Some(mark @ (Mark::Tombstone | Mark::Intent | Mark::Fence)), Some(source)) = (Mark::of(row), source)
+            && is_overdue(row, now, self.grace())
+        {
+            let spot = Spot { list: mark.as_str().to_owned(), table: table.name().clone(), key: row.key.clone() };
+            checked.findings.push(finding(&spot, Wrong::Leftover, &source));
+        }
+        checked
+    }
+
+    async fn entity(&self, key: &EntityKey) -> Result<Option<Versioned<E>>> {
+        self.table.get::<E>(Key::from(key.clone())).await
+    }
+
+    fn grace(&self) -> Duration {
+        self.keeper.as_ref().map_or_else(|| IntentOptions::default().grace, |keeper| keeper.options.grace)
+    }
+
+    /// Puts a key into a list, or takes it out, as its entity says, and says whether that took a write.
+    async fn set(&self, spot: &Spot, source: &EntityKey) -> Result<bool> {
+        let list = self.declared(&spot.list)?;
+        let mut attempts = self.options.begin();
+        loop {
+            let age = Age::begin();
+            let held = self.shelf().read(list, spot).await?;
+            let entity = self.entity(source).await?;
+            let belongs = entity.as_ref().is_some_and(|entity| self.is_listed(source, entity, spot));
+            if held.keys.contains(source) == belongs {
+                return Ok(false);
+            }
+            let is_written = if list.is_elsewhere() {
+                let written = self.write_key(spot, held, source, belongs, age).await?;
+                if let (Some(Some(tombstone)), Some(keeper)) = (&written, &self.keeper) {
+                    keeper.collect_later(self.scope.clone(), vec![tombstone.clone()]).await;
+                }
+                written.is_some()
+            } else {
+                let keys = held.keys.clone().with(source, belongs);
+                // A list that was not there has no version by which the write could be refused; so the entity is
+                // touched in the same transaction, if it is still so.
+                let touch = entity.map(|entity| {
+                    let row = crate::rows::marked(DynamicEntity::new(entity.key().clone()));
+                    Operation::new(Action::Merge(row, IfMatch::Version(entity.etag().clone())))
+                });
+                self.write_beside(spot, &held, &keys, touch.transpose()?).await?
+            };
+            if is_written {
+                return Ok(true);
+            }
+            let changed = Error::precondition_failed("the list or its entity changed while the list was repaired");
+            attempts.after(spot.at(changed), true).await?;
+        }
+    }
+
+    /// Removes a row of the protocol that nobody comes for any more, and says whether it is gone.
+    async fn clear(&self, finding: &Finding, source: &EntityKey, now: Timestamp) -> Result<bool> {
+        let store = self.table.store();
+        let Some(row) = store.get(&finding.table, &finding.key, &Selection::All).await? else { return Ok(true) };
+        if !is_overdue(&row, now, self.grace()) {
+            return Ok(false);
+        }
+        if Mark::of(&row) == Some(Mark::Intent)
+            && let Some(entity) = self.entity(source).await?
+        {
+            // Its message is lost. Lists that the entity has left are found by their keys.
+            for spot in self.spots_of(source, &entity)? {
+                self.set(&spot, source).await?;
+            }
+        }
+        let Some(etag) = row.etag.clone().filter(|_| Mark::of(&row).is_some()) else { return Ok(false) };
+        let remove = Operation::new(Action::Delete(finding.key.clone(), IfMatch::Version(etag)))?;
+        match store.write(&finding.table, remove).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_conflict(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn finding(spot: &Spot, wrong: Wrong, source: &EntityKey) -> Finding {
+    let Spot { list, table, key } = spot.clone();
+    Finding { wrong, copy: list, table, key, source: Some(source.clone()) }
+}

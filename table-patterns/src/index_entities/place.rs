@@ -1,0 +1,136 @@
+//! Where lists stand.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use table_core::keys::{KeyTemplate, KeyValue, PartFormat, TemplatePart};
+use table_core::{EntityKey, Error, PartitionKey, Result, RowKey, Table, TableName};
+
+use super::list::Lines;
+
+/// `list_last_name:Jones`: the row key of a list beside its entities, and the partition key of one elsewhere.
+const NAME: KeyTemplate = KeyTemplate::new(&[
+    TemplatePart::Literal("list_"),
+    TemplatePart::Field { name: "list", format: PartFormat::Text { terminator: Some(':') } },
+    TemplatePart::Literal(":"),
+    TemplatePart::Field { name: "value", format: PartFormat::Text { terminator: None } },
+]);
+
+/// Where a list stands, and in what.
+///
+/// ```
+/// use table_patterns::index_entities::ListPlace;
+///
+/// let by_city = ListPlace::table("EmployeesByCity").in_blob();
+/// assert_ne!(by_city, ListPlace::partition());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListPlace {
+    stands: Stands,
+    pub(super) always_in_blob: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Beside,
+    Partition,
+    Table(&'static str),
+}
+
+impl ListPlace {
+    /// Beside its entities: a list for each value and partition, which changes in the same transaction.
+    #[must_use]
+    pub const fn beside() -> Self {
+        Self { stands: Stands::Beside, always_in_blob: false }
+    }
+
+    /// In a partition of its own, in the table of its entities: one list for each value, of entities of all
+    /// partitions. A mover keeps it.
+    #[must_use]
+    pub const fn partition() -> Self {
+        Self { stands: Stands::Partition, always_in_blob: false }
+    }
+
+    /// As [`partition`](ListPlace::partition), in another table of the same store.
+    #[must_use]
+    pub const fn table(name: &'static str) -> Self {
+        Self { stands: Stands::Table(name), always_in_blob: false }
+    }
+
+    /// Keeps the keys always in a blob, with a reference in the row.
+    #[must_use]
+    pub const fn in_blob(mut self) -> Self {
+        self.always_in_blob = true;
+        self
+    }
+
+    /// The table where it stands, if that is another.
+    pub(super) const fn other_table(self) -> Option<&'static str> {
+        match self.stands {
+            Stands::Table(name) => Some(name),
+            Stands::Beside | Stands::Partition => None,
+        }
+    }
+}
+
+/// A declared list: its name, where it stands, and the value by which an entity is listed.
+pub(super) struct List<E> {
+    pub(super) name: &'static str,
+    pub(super) place: ListPlace,
+    pub(super) value: fn(&E) -> Option<String>,
+}
+
+impl<E> List<E> {
+    /// Whether no transaction spans it and its entities.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.place.stands != Stands::Beside
+    }
+
+    pub(super) fn lines(&self) -> Lines {
+        if self.is_elsewhere() { Lines::Keys } else { Lines::Rows }
+    }
+
+    /// Where the list of a value stands, for entities of a partition.
+    pub(super) fn spot(&self, table: &Table, partition: &PartitionKey, value: &str) -> Result<Spot> {
+        let values = [KeyValue::Text(self.name.into()), KeyValue::Text(value.into())];
+        let table = self.place.other_table().map_or_else(|| Ok(table.name().clone()), TableName::new)?;
+        let key = if self.is_elsewhere() {
+            EntityKey::new(NAME.partition_key(&values)?, RowKey::new("")?)
+        } else {
+            EntityKey::new(partition.clone(), NAME.row_key(&values)?)
+        };
+        Ok(Spot { list: self.name.to_owned(), table, key })
+    }
+
+    /// Where an entity is listed.
+    pub(super) fn spot_of(&self, table: &Table, source: &EntityKey, entity: &E) -> Result<Option<Spot>> {
+        (self.value)(entity).map(|value| self.spot(table, &source.partition, &value)).transpose()
+    }
+}
+
+/// The row of a list for one value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Spot {
+    pub(super) list: String,
+    pub(super) table: TableName,
+    pub(super) key: EntityKey,
+}
+
+impl Spot {
+    /// The error, with where it happened.
+    pub(super) fn at(&self, error: Error) -> Error {
+        error.with_table(self.table.as_str()).with_key(self.key.clone())
+    }
+}
+
+impl<E> Clone for List<E> {
+    fn clone(&self) -> Self {
+        Self { name: self.name, place: self.place, value: self.value }
+    }
+}
+
+impl<E> fmt::Debug for List<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("List").field("name", &self.name).field("place", &self.place).finish_non_exhaustive()
+    }
+}

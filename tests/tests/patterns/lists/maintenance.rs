@@ -1,0 +1,220 @@
+use std::sync::Arc;
+
+use table_core::layer::{Fault, FaultMoment, FaultOptions, FaultPlan};
+use table_core::{Action, DynamicEntity, Entity, EntityKey, IfMatch, Operation, Result, Table, TableStore};
+use table_patterns::maintenance::{Finding, Maintained, MaintenanceOptions, Wrong};
+use table_tests::pattern::{Altered, memory, our_stores};
+
+use super::{Employee, FEW, GRACE, NO_BLOBS, World, declared, employee, kept, key};
+
+async fn write(table: &Table, action: Action) {
+    table.store().write(table.name(), Operation::new(action).unwrap()).await.unwrap();
+}
+
+async fn store_without_lists(world: &World<'_>, count: u32) {
+    for id in 1..=count {
+        write(&world.table, Action::Insert(employee(id).to_row().unwrap())).await;
+    }
+}
+
+fn told(findings: &[Finding]) -> Vec<String> {
+    let mut told: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    told.sort();
+    told
+}
+
+#[tokio::test]
+async fn lists_are_built_for_existing_rows() -> Result<()> {
+    for (store, above) in our_stores().iter().zip([NO_BLOBS, FEW]) {
+        let world = World::new(store, above).await;
+        store_without_lists(&world, 7).await;
+        let report = world.employees.verify(world.now()).await?;
+        assert_eq!((report.count(Wrong::Missing), report.findings.len()), (21, 21));
+        let built = world.employees.build(world.now()).await?;
+        assert_eq!((built.written, built.sources), (21, 7));
+        world.settle().await;
+        world.assert_consistent().await;
+        assert_eq!(world.employees.build(world.now()).await?.written, 0);
+    }
+    Ok(())
+}
+
+/// Exactly the keys that are missing, stale and orphaned are found, in lists of each sort.
+#[tokio::test]
+async fn what_is_wrong_is_found_key_by_key_and_repaired() -> Result<()> {
+    for (store, above) in our_stores().iter().zip([NO_BLOBS, FEW]) {
+        let world = World::new(store, above).await;
+        for id in 1..=7 {
+            world.employees.insert(&employee(id)).await?;
+        }
+        world.settle().await;
+        // Somebody knows nothing of the lists: one entity is gone, one is new, and one has moved on.
+        write(&world.table, Action::Delete(employee(1).entity_key()?, IfMatch::Any)).await;
+        write(&world.table, Action::Insert(employee(9).to_row()?)).await;
+        let moved = Employee { city: "Bonn".into(), last_name: "Smith".into(), team: None, ..employee(3) };
+        write(&world.table, Action::InsertOrReplace(moved.to_row()?)).await;
+        let report = world.employees.verify(world.now()).await?;
+        let employees = world.table.name();
+        let expected = [
+            ("orphaned", "last_name", format!("{employees} (Sales, list_last_name:Jones)"), 1),
+            ("orphaned", "team", format!("{employees} (list_team:Blue, )"), 1),
+            ("orphaned", "city", "EmployeesByCity (list_city:Berlin, )".into(), 1),
+            ("stale", "last_name", format!("{employees} (Sales, list_last_name:Jones)"), 3),
+            ("stale", "team", format!("{employees} (list_team:Blue, )"), 3),
+            ("stale", "city", "EmployeesByCity (list_city:Berlin, )".into(), 3),
+            ("missing", "last_name", format!("{employees} (Sales, list_last_name:Smith)"), 3),
+            ("missing", "city", "EmployeesByCity (list_city:Bonn, )".into(), 3),
+            ("missing", "last_name", format!("{employees} (Sales, list_last_name:Jones)"), 9),
+            ("missing", "team", format!("{employees} (list_team:Blue, )"), 9),
+            ("missing", "city", "EmployeesByCity (list_city:Berlin, )".into(), 9),
+        ];
+        let mut expected: Vec<String> = expected
+            .iter()
+            .map(|(wrong, list, at, id)| format!("{wrong} {list} in {at} of (Sales, empid_{id:06})"))
+            .collect();
+        expected.sort();
+        assert_eq!(told(&report.findings), expected);
+
+        let repaired = world.employees.repair(&report).await?;
+        assert_eq!((repaired.mended, repaired.left.len()), (11, 0));
+        world.settle().await;
+        world.assert_consistent().await;
+        assert_eq!(world.employees.repair(&report).await?.mended, 11, "what is mended stays so");
+        world.settle().await;
+        world.assert_consistent().await;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_no_list_is_reported_and_what_is_anothers_left_alone() -> Result<()> {
+    let store = memory();
+    let world = World::new(&store, NO_BLOBS).await;
+    world.employees.insert(&employee(1)).await?;
+    world.settle().await;
+    let others = [
+        DynamicEntity::new(EntityKey::parse("Sales", "note")?).with("Text", "hello")?,
+        DynamicEntity::new(EntityKey::parse("list_badge:1", "")?).with("RowKind", "list:badge")?.with("Keys00", "x")?,
+    ];
+    for row in others {
+        write(&world.table, Action::Insert(row)).await;
+    }
+    let report = world.employees.verify(world.now()).await?;
+    assert!(report.is_clean(), "{:?}", report.findings);
+    let broken = DynamicEntity::new(EntityKey::parse("list_team:Red", "")?);
+    write(&world.table, Action::Insert(broken.with("RowKind", "list:team")?.with("Keys00", "no key")?)).await;
+    let bad = employee(3).to_row()?.with("Age", "forty")?;
+    write(&world.table, Action::Insert(bad)).await;
+    let report = world.employees.verify(world.now()).await?;
+    assert_eq!((report.count(Wrong::Unreadable), report.findings.len()), (2, 2));
+    assert_eq!(world.employees.repair(&report).await?.left.len(), 2);
+    Ok(())
+}
+
+/// A writer that dies at any call leaves what a worker will do; none of it is wrong before that. Where the queue is
+/// lost too, it is found once it is overdue.
+#[tokio::test(start_paused = true)]
+async fn a_change_on_its_way_is_in_flight_and_a_lost_one_is_repaired() {
+    let mut in_flight = 0;
+    for (call, queue_is_lost) in (1..).flat_map(|call| [(call, false), (call, true)]) {
+        let store = memory();
+        let world = World::new(&store, NO_BLOBS).await;
+        world.employees.insert(&employee(1)).await.unwrap();
+        world.settle().await;
+        let plan = FaultPlan::new(FaultOptions::default().with_death(call, FaultMoment::After));
+        let tables: Arc<dyn TableStore> = Arc::new(Fault::new(store.tables.clone(), plan.clone()));
+        let (dying, _) = kept((tables, store.queues.clone(), world.blobs.clone()), NO_BLOBS).await.unwrap();
+        let change = |jones: &mut Employee| {
+            jones.city = "Bonn".into();
+            jones.team = None;
+        };
+        drop(dying.update(key(1), change).await);
+        let report = world.employees.verify(world.now()).await.unwrap();
+        assert!(report.is_clean(), "call {call}: {:#?}", report.findings);
+        in_flight += u32::from(report.in_flight > 0);
+        if queue_is_lost {
+            let moves = table_core::QueueName::new("moves").unwrap();
+            store.queues.delete_queue(&moves).await.unwrap();
+            store.queues.create_queue(&moves).await.unwrap();
+            store.clock.advance(GRACE * 3);
+            for _ in 0..2 {
+                let report = world.employees.verify(world.now()).await.unwrap();
+                let repaired = world.employees.repair_with(&report, world.now()).await.unwrap();
+                assert_eq!(repaired.left, [], "call {call}");
+            }
+        }
+        world.settle().await;
+        world.assert_consistent().await;
+        if queue_is_lost && !plan.is_dead() {
+            break;
+        }
+    }
+    assert!(in_flight > 2, "only {in_flight} changes were on their way");
+}
+
+/// The entity moves on between what a repair has read and what it writes.
+#[tokio::test]
+async fn a_repair_beside_a_writer_leaves_no_orphan() -> Result<()> {
+    for store in &our_stores() {
+        for list in ["list_last_name:Jones", "list_team:Blue"] {
+            let world = World::new(store, NO_BLOBS).await;
+            world.employees.delete(key(1)).await?;
+            world.employees.insert(&employee(1)).await?;
+            world.settle().await;
+            let beside = list.starts_with("list_last");
+            let at = if beside { EntityKey::parse("Sales", list)? } else { EntityKey::parse(list, "")? };
+            write(&world.table, Action::Delete(at, IfMatch::Any)).await;
+            let report = world.employees.verify(world.now()).await?;
+            assert_eq!(report.count(Wrong::Missing), 1);
+            let employees = world.employees.clone();
+            let change = |jones: &mut Employee| {
+                jones.last_name = "Smith".into();
+                jones.team = None;
+            };
+            let interrupted = Altered::interrupted(store.tables.clone(), async move {
+                employees.update(key(1), change).await.unwrap();
+            });
+            let table = Table::new(Arc::new(interrupted), "Employees")?;
+            let repairing = declared(table, world.blobs.clone(), NO_BLOBS).kept_by(&world.mover)?;
+            assert_eq!(repairing.repair(&report).await?.mended, 1);
+            world.settle().await;
+            world.assert_consistent().await;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn maintenance_runs_beside_writers() -> Result<()> {
+    for (store, above) in our_stores().iter().zip([NO_BLOBS, FEW]) {
+        let world = World::new(store, above).await;
+        store_without_lists(&world, 8).await;
+        let writers: Vec<_> = (1..=8)
+            .map(|id| {
+                let employees = world.employees.clone();
+                tokio::spawn(async move {
+                    for round in 0..6 {
+                        let change = |jones: &mut Employee| {
+                            jones.last_name = format!("Jones{round}");
+                            jones.team = (round % 3 > 0).then(|| format!("Team{round}"));
+                            jones.city = format!("City{}", round % 2);
+                        };
+                        employees.update(key(id), change).await.unwrap();
+                    }
+                })
+            })
+            .collect();
+        for _ in 0..4 {
+            let options = MaintenanceOptions::default().with_clock(store.clock.clone());
+            world.employees.build(options.clone()).await?;
+            let report = world.employees.verify(options.clone()).await?;
+            world.employees.repair_with(&report, options).await?;
+        }
+        for writer in writers {
+            writer.await.unwrap();
+        }
+        world.settle().await;
+        world.assert_consistent().await;
+    }
+    Ok(())
+}
