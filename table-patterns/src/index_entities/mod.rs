@@ -76,6 +76,9 @@
 //!   whole.
 //! - Where a lookup across partitions must see a change at once: a list elsewhere follows within moments.
 //!
+//! [`maintenance`](crate::maintenance) builds, checks and repairs lists, key by key. To find what is missing it reads for
+//! each entity the lists that are to name it: long lists take long.
+//!
 //! A list elsewhere, from declaration to lookup:
 //!
 //! ```

@@ -54,7 +54,7 @@ impl fmt::Display for Wrong {
 pub struct Finding {
     /// What is wrong.
     pub wrong: Wrong,
-    /// Which copy it is: the name of the index, or `~claim`, `~tombstone`, `~intent` or `~fence`.
+    /// Which copy it is: the name of the index or list, or `~claim`, `~tombstone`, `~intent` or `~fence`.
     pub copy: String,
     /// Where the row stands, or should stand.
     pub table: TableName,
