@@ -14,9 +14,7 @@ fn main() -> Result<ExitCode, AnyError> {
         return replay(name);
     }
     let mut clean = explore(&options);
-    if options.only.as_ref().is_none_or(|only| "sabotage".contains(only.as_str())) {
-        clean &= sabotage(&options);
-    }
+    clean &= sabotage(&options);
     if options.kills > 0 {
         let child = std::env::current_exe()?.with_file_name(format!("crash_child{}", std::env::consts::EXE_SUFFIX));
         let runtime = tokio::runtime::Runtime::new()?;
@@ -78,11 +76,15 @@ fn explore(options: &Options) -> bool {
     clean
 }
 
-/// Breaks the protocols on purpose, each in one way, and says whether that was noticed.
+/// Breaks the protocols on purpose, each in one way, and says whether that was noticed by the scenarios that are wanted.
 #[expect(clippy::print_stdout, reason = "the report is what the program is for")]
 fn sabotage(options: &Options) -> bool {
     let mut noticed = true;
     for (sabotage, names) in SABOTAGES {
+        let is_wanted = |only: &String| "sabotage".contains(only.as_str()) || names.contains(only.as_str());
+        if !options.only.as_ref().is_none_or(is_wanted) {
+            continue;
+        }
         let scenario = scenarios::named(names);
         let Some(report) = scenario.map(|scenario| sabotage.search(scenario)) else { continue };
         let Report { scenario, executions, .. } = &report;
