@@ -16,9 +16,7 @@ fn main() -> Result<ExitCode, AnyError> {
         return replay(name);
     }
     let mut clean = explore(&options);
-    if options.wants("sabotage") {
-        clean &= sabotage(&options);
-    }
+    clean &= sabotage(&options);
     let child =
         |name: &str| Ok::<_, AnyError>(std::env::current_exe()?.with_file_name(name).with_extension(EXE_EXTENSION));
     let runtime = tokio::runtime::Runtime::new()?;
@@ -108,12 +106,13 @@ fn explore(options: &Options) -> bool {
     counts.is_clean()
 }
 
-/// Breaks the protocols on purpose, each in one way, and says whether that was noticed.
+/// Breaks the protocols on purpose, each in one way, and says whether that was noticed by the scenarios that are wanted.
 #[expect(clippy::print_stdout, reason = "the report is what the program is for")]
 fn sabotage(options: &Options) -> bool {
-    let known = SABOTAGES.iter().filter_map(|(sabotage, name)| Some((sabotage, scenarios::named(name)?)));
+    let wanted = SABOTAGES.iter().filter(|(_, name)| options.wants("sabotage") || options.wants(name));
+    let known = wanted.clone().filter_map(|(sabotage, name)| Some((sabotage, scenarios::named(name)?)));
     let searches: Vec<_> = known.map(|(sabotage, scenario)| sabotage.search(scenario)).collect();
-    let all = searches.len() == SABOTAGES.len();
+    let all = searches.len() == wanted.count();
     let reports = run_all(searches, |report| {
         let Report { scenario, executions, sabotage, failure, .. } = report;
         let sabotage = sabotage.map(|sabotage| sabotage.to_string()).unwrap_or_default();
