@@ -4,7 +4,7 @@ use std::env::consts::EXE_EXTENSION;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use table_tests::explore::{Counts, ExecutionName, Explorer, Report, SABOTAGES, Search, run_all, scenarios};
+use table_tests::explore::{Counts, ExecutionName, Explorer, Report, SABOTAGES, Scenario, Search, run_all, scenarios};
 use table_tests::{crash, soak};
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
@@ -46,7 +46,7 @@ struct Options {
     kills: u32,
     soak: Duration,
     random: u64,
-    preemptions: u32,
+    preemptions: Option<u32>,
     verbose: bool,
 }
 
@@ -59,7 +59,7 @@ impl Options {
             kills: 200,
             soak: Duration::from_secs(60),
             random: 100_000,
-            preemptions: 3,
+            preemptions: None,
             verbose: false,
         };
         while let Some(argument) = arguments.next() {
@@ -72,7 +72,7 @@ impl Options {
                 "--soak" => options.soak = Duration::from_secs(value()?.parse()?),
                 "--random" => options.random = value()?.parse()?,
                 "--verbose" => options.verbose = true,
-                "--preemptions" => options.preemptions = value()?.parse()?,
+                "--preemptions" => options.preemptions = Some(value()?.parse()?),
                 _ => return Err(format!("unknown argument {argument:?}; see `cargo xtask help`").into()),
             }
         }
@@ -88,9 +88,11 @@ impl Options {
 /// Explores every scenario, and says what was found in each and in all.
 #[expect(clippy::print_stdout, reason = "the report is what the program is for")]
 fn explore(options: &Options) -> bool {
-    let exhaustive = Search::Exhaustive { preemptions: options.preemptions };
+    let exhaustive = |scenario: &Scenario| Search::Exhaustive {
+        preemptions: options.preemptions.unwrap_or_else(|| scenario.most_preemptions.min(3)),
+    };
     let random = Search::Random { executions: options.random, seed: options.seed };
-    let pairs = scenarios::pairs().into_iter().map(|scenario| (scenario, exhaustive));
+    let pairs = scenarios::pairs().into_iter().map(|scenario| (scenario, exhaustive(&scenario)));
     let crowds = scenarios::crowds().into_iter().map(|scenario| (scenario, random));
     let searches = pairs.chain(crowds).filter(|(scenario, _)| options.wants(scenario.name));
     let searches: Vec<_> = searches.map(|(scenario, search)| Explorer::new(scenario, search)).collect();

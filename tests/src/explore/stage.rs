@@ -178,6 +178,9 @@ pub(super) fn answer_to(result: &Result<()>) -> Answer {
 pub struct Scenario {
     /// What happens.
     pub name: &'static str,
+    /// The most preemptions that are explored unless more are asked for: its actors make so many calls that all
+    /// executions with more would take hours.
+    pub most_preemptions: u32,
     pub(super) play: for<'s> fn(&'s mut Stage) -> LocalBoxFuture<'s, ()>,
 }
 
@@ -185,7 +188,14 @@ impl Scenario {
     /// A scenario that sets its stage like this.
     #[must_use]
     pub const fn new(name: &'static str, play: for<'s> fn(&'s mut Stage) -> LocalBoxFuture<'s, ()>) -> Self {
-        Self { name, play }
+        Self { name, most_preemptions: u32::MAX, play }
+    }
+
+    /// The scenario, with a bound on the preemptions that are explored unless more are asked for.
+    #[must_use]
+    pub const fn with_most_preemptions(mut self, preemptions: u32) -> Self {
+        self.most_preemptions = preemptions;
+        self
     }
 }
 

@@ -1,6 +1,6 @@
 //! A store whose calls are altered.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -41,6 +41,8 @@ struct Notes {
     sources: BTreeMap<EntityKey, Option<DynamicEntity>>,
     /// Versions of index rows as they were read before a message was sent, and as they were right after it.
     after_message: BTreeMap<EntityKey, (Option<ETag>, Option<ETag>)>,
+    /// Intents whose claims were written.
+    claims: BTreeSet<String>,
     /// A message that is held back.
     held: Option<(QueueName, Bytes, SendOptions)>,
     /// The receipt of the message that was held back.
@@ -59,7 +61,7 @@ impl<S: AnyStore> Sabotaged<S> {
     /// What becomes of a write, where that depends on what was read.
     async fn alter(&self, table: &TableName, action: Action) -> Result<Altered> {
         match self.sabotage {
-            Sabotage::NoFence if action.entity().is_some_and(is_fence) => {
+            Sabotage::NoFence | Sabotage::NoIntentOnClaims if self.leaves_out(&action) => {
                 // An intent that is there is still met.
                 match self.store.get(table, action.key(), &Selection::All).await? {
                     Some(_) => Err(Error::already_exists("an intent is there").with_key(action.key().clone())),
@@ -72,6 +74,16 @@ impl<S: AnyStore> Sabotaged<S> {
             }
             sabotage => Ok(sabotage.alter(table, action)),
         }
+    }
+
+    /// Whether a write is a fence that is to be left out: any, or that of an intent whose claim is to be removed.
+    fn leaves_out(&self, action: &Action) -> bool {
+        let Some(row) = action.entity() else { return false };
+        let mut notes = self.notes();
+        // The claim is written anew right before.
+        notes.claims.extend(kind(row).strip_prefix(reserved::CLAIM_KIND_PREFIX).map(str::to_owned));
+        let of_claim = || notes.claims.iter().any(|intent| row.key.row.as_str().ends_with(intent.as_str()));
+        is_fence(row) && (self.sabotage == Sabotage::NoFence || of_claim())
     }
 
     /// Leaves a write out that would change nothing of what was read.
@@ -198,10 +210,6 @@ impl<S: AnyStore> TableStore for Sabotaged<S> {
         }
         if holds_copies(table) {
             self.notes().read.insert(key.clone(), row.clone());
-        } else if self.sabotage == Sabotage::NoIntentOnClaims && row.is_none() && is_named(key, "~intent_") {
-            // As if every intent had come to its end: its claims are anybody's of its entity.
-            let fence = DynamicEntity::new(key.clone());
-            return fence.with(reserved::ROW_KIND.as_str(), reserved::FENCE_KIND).map(Some);
         }
         Ok(row.map(|row| self.sabotage.hide(table, row)))
     }

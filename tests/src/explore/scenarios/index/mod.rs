@@ -49,7 +49,8 @@ pub(super) const PAIRS: &[Scenario] = &[
     }),
     Scenario::new("index: shared value, late worker", |stage| {
         Box::pin(late_worker(stage, &[(1, "a")], Steps(&[Step::Seat(1, "n")]), Steps(&[Step::Seat(1, "s")])))
-    }),
+    })
+    .with_most_preemptions(2),
     Scenario::new("index: two workers on a change", |stage| {
         Box::pin(two_workers(stage, &[(1, "a")], Steps(&[Step::Move(1, "b")])))
     }),
@@ -61,11 +62,13 @@ pub(super) const PAIRS: &[Scenario] = &[
     }),
     Scenario::new("index: late worker, and changed again", |stage| {
         Box::pin(late_worker(stage, &[(1, "a")], Steps(&[Step::Move(1, "b")]), Steps(&[Step::Move(1, "a")])))
-    }),
+    })
+    .with_most_preemptions(2),
     Scenario::new("index: late worker, and renamed twice", |stage| {
         let back = Steps(&[Step::Rename(1, "New"), Step::Rename(1, "Old")]);
         Box::pin(late_worker(stage, &[(1, "a")], Steps(&[Step::Rename(1, "New")]), back))
-    }),
+    })
+    .with_most_preemptions(2),
 ];
 
 pub(super) const CROWDS: &[Scenario] = &[
