@@ -34,7 +34,8 @@ fn table(report: &Report) -> String {
             text,
             "| {} | {} | {} | {} | {} | {} | {} |",
             line.name,
-            line.against,
+            // Else `RwLock<BTreeMap>` would hold a tag.
+            line.against.replace('<', "&lt;"),
             line.shown_ours(),
             line.shown_peer(),
             line.shown_ratio(),
@@ -62,7 +63,11 @@ mod tests {
 
     #[test]
     fn a_table_has_a_row_for_each_line() {
-        assert!(table(&report()).contains("| key/encode | format! | 1.00 us | 2.00 us | 0.50x | <= 1.00x | ok |"));
+        let mut report = report();
+        report.add(Line::new(Measure::time("memory/get", "RwLock<BTreeMap>"), vec![1.0], vec![1.0]));
+        let table = table(&report);
+        assert!(table.contains("| key/encode | format! | 1.00 us | 2.00 us | 0.50x | <= 1.00x | ok |"), "{table}");
+        assert!(table.contains("| RwLock&lt;BTreeMap> |"), "{table}");
     }
 
     #[test]
