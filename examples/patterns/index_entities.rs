@@ -44,11 +44,11 @@ async fn main() -> Result<()> {
     show("Berlin", &employees.find_across("city", "Berlin").await?);
 
     // The employee, the old list and the new one change in one transaction; the lists of the cities follow.
-    let moves = |ana: &mut Employee| {
+    let changes = |ana: &mut Employee| {
         ana.last_name = "Kwok".into();
         ana.city = "Berlin".into();
     };
-    employees.update(Employee::key("Sales", 7), moves).await?;
+    employees.update(Employee::key("Sales", 7), changes).await?;
     show("Jones in Sales", &in_sales(&employees, "Jones").await?);
     show("Kwok in Sales", &in_sales(&employees, "Kwok").await?);
     show("Berlin", &employees.find_across("city", "Berlin").await?);
