@@ -10,7 +10,7 @@ use table_patterns::eventually_consistent_transactions::Mover;
 use table_patterns::index_entities::{ListBlobs, ListPlace};
 use table_patterns::{IndexEntities, UpdateOptions};
 use table_tests::blobs::FaultyBlobs;
-use table_tests::pattern::{Altered, Costs, Faults, TASKS, behind, contend, rows, stores, three_attempts};
+use table_tests::pattern::{Altered, Costs, Faults, TASKS, behind, contend, our_stores, rows, stores, three_attempts};
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{department}", row = "empid_{id:06}")]
@@ -150,7 +150,7 @@ async fn refusals_leave_the_lists_as_they_are() -> Result<()> {
 
 #[tokio::test]
 async fn each_operation_takes_the_storage_transactions_that_the_page_says() -> Result<()> {
-    for store in &stores() {
+    for store in &our_stores() {
         let (table, meter) = store.metered().await;
         let (queues, blobs) = (Meter::new(store.queues.clone()), FaultPlan::quiet());
         let mut costs = Costs::of("index_entities", &meter).with_queues(&queues).with_blobs(&blobs);
