@@ -25,6 +25,8 @@
 //! Each write is one merge, insert or transaction: it happened or it did not.
 //!
 //! # When not to use it
+//! - For a number of slots that grows beyond what a row has room for while old series are stored: a series stays in the
+//!   rows that it was made in, and is refused as another's where it stands otherwise.
 //! - For more slots than one transaction writes, about 24,700, which [`DataSeries::new`] refuses.
 //! - For counters that very many writers increment at once: all of them meet in one row.
 

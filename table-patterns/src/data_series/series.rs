@@ -114,6 +114,23 @@ pub(super) fn property_of(slot: usize) -> String {
 
 /// The number of the slot that a property holds.
 pub(super) fn slot_of(name: &str) -> Option<usize> {
-    let is_written_so = |digits: &&str| digits.len() == 3 || (digits.len() > 3 && !digits.starts_with('0'));
+    // No series has more slots than five digits count, whatever a foreign property is called.
+    let is_written_so =
+        |digits: &&str| digits.len() == 3 || (matches!(digits.len(), 4 | 5) && !digits.starts_with('0'));
     name.strip_prefix(SLOT).filter(is_written_so)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_has_one_name_and_foreign_properties_have_none() {
+        for slot in [0, 7, 999, 1000, 24_746] {
+            assert_eq!(slot_of(&property_of(slot)), Some(slot));
+        }
+        for name in ["Slot", "Slot1", "Slot0007", "Slot4000000000", "SlotABC", "slot001"] {
+            assert_eq!(slot_of(name), None, "{name}");
+        }
+    }
 }
