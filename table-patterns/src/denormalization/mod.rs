@@ -65,7 +65,7 @@
 //! - In between a copy may lag behind. A write that was answered with success is in the source, whatever the
 //!   targets show yet.
 //! - Source and target may have indexes, also elsewhere: those are kept as by [`Indexed`](crate::Indexed). A lookup of
-//!   the targets by an index elsewhere is as good as one by their keys: a target is settled only when its index rows are.
+//!   the targets by an index is as good as one by their keys while nothing but the source moves a target in that index.
 //! - Counts are refused. A merge that adds one cannot be told from one that was made already, and a worker may
 //!   come twice; count what is in one partition, or ask [`data_series`](crate::data_series).
 //!
@@ -83,6 +83,9 @@
 //! - When the copied fields change often and are read seldom.
 //! - Across partitions, where a reader must never see an old copy.
 //! - When one target counts what very many writers insert: all of them meet in its row.
+//! - Across partitions, by an index whose key also has a field of the target that changes, such as a status: a change of
+//!   the source can miss a target that moves in the index just then. [`maintenance`](crate::maintenance) finds and
+//!   mends its copy.
 
 mod across;
 mod keep;

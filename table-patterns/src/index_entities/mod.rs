@@ -75,6 +75,10 @@
 //! - When very many entities share a value and change often: all writers meet in its list, and each writes it as a
 //!   whole.
 //! - Where a lookup across partitions must see a change at once: a list elsewhere follows within moments.
+//! - For two types, or two tables, under one name of a list in one place: they would share its rows. Give each list a
+//!   name of its own.
+//! - For lists elsewhere that near 1 MiB without [`with_blobs`](IndexEntities::with_blobs): an entity whose key finds no
+//!   room can be written and not be listed, and its message is put aside.
 //!
 //! [`maintenance`](crate::maintenance) builds, checks and repairs lists, key by key. To find what is missing it reads for
 //! each entity the lists that are to name it: long lists take long.

@@ -19,7 +19,8 @@
 //! serde can store: whoever begins from it again goes on there.
 //!
 //! # Guarantees
-//! - They run beside writers. Each write reads the copy, then the source, and is conditional on both being as read.
+//! - They run beside writers. Each write reads the copy, then the source, and is conditional on the copy as it was read; in one
+//!   partition on the source too.
 //! - A report names exactly the copies that are wrong: each was seen wrong while its source did not change and
 //!   no change was on its way. What was on its way is counted as in flight.
 //! - What only a person can decide is reported and left: two entities with one unique value, a row that is not
