@@ -1,6 +1,7 @@
 //! Reads: each from one snapshot of the file, which writers do not disturb.
 
 use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
 
 use redb::{Database, ReadableDatabase, ReadableTableMetadata, TableError};
 use table_core::query::{Field, ValueRef};
@@ -14,6 +15,7 @@ use crate::format::catalog;
 use crate::format::message::StoredMessage;
 use crate::format::names::Names;
 use crate::format::row::RowRef;
+use crate::snapshot::Rows;
 
 /// Reads one entity.
 pub(crate) fn get(
@@ -46,44 +48,95 @@ fn decode(key: EntityKey, bytes: &[u8], names: &Names, selection: &Selection) ->
     Ok(DynamicEntity { key, etag: Some(ETag::from_timestamp(timestamp)), timestamp: Some(timestamp), properties })
 }
 
-/// Reads one page of entities.
-pub(crate) fn page(engine: &Engine, database: &Database, table: &TableName, query: &StoreQuery) -> Result<Page> {
-    let entry = engine.table(table, "query")?;
-    let scan = Scan::new(query)?;
-    let snapshot = engine.snapshot(database)?;
-    // After the snapshot, as in `get`.
-    let names = engine.names();
-    let Some(rows) = snapshot.rows(&entry)? else {
-        return Err(catalog::no_table(table, "query"));
-    };
-    let mut page = Page::default();
-    let mut looked_at = 0;
-    let mut start = (!scan.is_empty()).then(|| scan.start().clone());
-    while let Some(from) = start.take() {
-        let range = match scan.end() {
-            Some(end) => rows.range(from.as_bytes()..end.as_bytes()),
-            None => rows.range(from.as_bytes()..),
+/// How much is read before a reader gives way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Share {
+    /// Rows that are looked at.
+    rows: usize,
+    /// Bytes of these rows.
+    bytes: usize,
+}
+
+impl Share {
+    /// What is read on the caller's thread: about as long as a hop to another thread takes.
+    pub(crate) const SHORT: Self = Self { rows: 200, bytes: 128 << 10 };
+    /// All of a page.
+    pub(crate) const WHOLE: Self = Self { rows: usize::MAX, bytes: usize::MAX };
+
+    const fn is_used_up(self) -> bool {
+        self.rows == 0 || self.bytes == 0
+    }
+
+    const fn less(self, bytes: usize) -> Self {
+        Self { rows: self.rows.saturating_sub(1), bytes: self.bytes.saturating_sub(bytes) }
+    }
+}
+
+/// One page of entities, read in shares from one snapshot.
+pub(crate) struct PageRead {
+    rows: Arc<Rows>,
+    names: Arc<Names>,
+    page: Page,
+    looked_at: usize,
+    /// Where to go on; none at the end of the page.
+    from: Option<SortKey>,
+}
+
+impl PageRead {
+    /// Finds the rows, and reads none yet.
+    pub(crate) fn begin(engine: &Engine, database: &Database, table: &TableName, query: &StoreQuery) -> Result<Self> {
+        let entry = engine.table(table, "query")?;
+        let scan = Scan::new(query)?;
+        let snapshot = engine.snapshot(database)?;
+        // After the snapshot, as in `get`.
+        let names = engine.names();
+        let Some(rows) = snapshot.rows(&entry)? else {
+            return Err(catalog::no_table(table, "query"));
         };
-        for entry in range.map_err(StorageFailure::from)? {
-            let (key, value) = entry.map_err(StorageFailure::from)?;
-            if page.entities.len() == scan.page_size() || looked_at == ROWS_LOOKED_AT {
-                page.next = Some(token_of_key(&SortKey::decode_bytes(key.value())?));
-                return Ok(page);
-            }
-            looked_at += 1;
-            if !scan.is_contiguous()
-                && let Step::Skip(place) = scan.step(&SortKey::decode_bytes(key.value())?)
-            {
-                start = scan.end().is_none_or(|end| place < *end).then_some(place);
-                break;
-            }
-            if matches(key.value(), value.value(), &names, query)? {
-                let key = SortKey::decode_bytes(key.value())?;
-                page.entities.push(decode(key, value.value(), &names, &query.selection)?);
+        let from = (!scan.is_empty()).then(|| scan.start().clone());
+        Ok(Self { rows, names, page: Page::default(), looked_at: 0, from })
+    }
+
+    /// Reads a share, and says whether the page is complete.
+    pub(crate) fn advance(&mut self, query: &StoreQuery, mut share: Share) -> Result<bool> {
+        let scan = Scan::new(query)?;
+        while let Some(from) = self.from.take() {
+            let range = match scan.end() {
+                Some(end) => self.rows.range(from.as_bytes()..end.as_bytes()),
+                None => self.rows.range(from.as_bytes()..),
+            };
+            for entry in range.map_err(StorageFailure::from)? {
+                let (key, value) = entry.map_err(StorageFailure::from)?;
+                let (key, value) = (key.value(), value.value());
+                if self.page.entities.len() == scan.page_size() || self.looked_at == ROWS_LOOKED_AT {
+                    self.page.next = Some(token_of_key(&SortKey::decode_bytes(key)?));
+                    return Ok(true);
+                }
+                if share.is_used_up() {
+                    self.from = Some(SortKey::from_bytes(key.to_vec()));
+                    return Ok(false);
+                }
+                share = share.less(value.len());
+                self.looked_at += 1;
+                if !scan.is_contiguous()
+                    && let Step::Skip(place) = scan.step(&SortKey::decode_bytes(key)?)
+                {
+                    self.from = scan.end().is_none_or(|end| place < *end).then_some(place);
+                    break;
+                }
+                if matches(key, value, &self.names, query)? {
+                    let key = SortKey::decode_bytes(key)?;
+                    self.page.entities.push(decode(key, value, &self.names, &query.selection)?);
+                }
             }
         }
+        Ok(true)
     }
-    Ok(page)
+
+    /// What was read.
+    pub(crate) fn into_page(self) -> Page {
+        self.page
+    }
 }
 
 /// Whether a row fulfils the filter, looking only at what the filter names.
@@ -161,4 +214,90 @@ pub(crate) fn queue_length(database: &Database, entry: &QueueEntry, queue: &Queu
     let all = messages.len().map_err(StorageFailure::from)?;
     let ended = expiring.range(..=(now.ticks(), u64::MAX)).map_err(StorageFailure::from)?.count();
     Ok(all.saturating_sub(ended as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use table_core::keys::{KeyRange, Span};
+    use table_core::{Action, Operation, TableStore};
+
+    use super::*;
+    use crate::store::EmbeddedStore;
+
+    /// Reads a page with this share at a time, and lets something happen between two of them.
+    async fn in_shares(
+        store: &EmbeddedStore,
+        query: &StoreQuery,
+        share: Share,
+        mut between: impl AsyncFnMut(usize),
+    ) -> Page {
+        let engine = store.engine();
+        let slot = engine.database.read().await;
+        let mut reading = PageRead::begin(engine, slot.as_ref().unwrap(), &table(), query).unwrap();
+        drop(slot);
+        let mut shares = 0;
+        while !reading.advance(query, share).unwrap() {
+            shares += 1;
+            between(shares).await;
+        }
+        reading.into_page()
+    }
+
+    fn table() -> TableName {
+        TableName::new("Employees").unwrap()
+    }
+
+    /// Five rows in each of three partitions.
+    async fn filled(folder: &tempfile::TempDir) -> EmbeddedStore {
+        let store = EmbeddedStore::open(folder.path().join("rows.redb")).unwrap();
+        store.create_table(&table()).await.unwrap();
+        for (partition, row) in places() {
+            let entity = DynamicEntity::new(EntityKey::parse(partition, row).unwrap()).with("Age", 40).unwrap();
+            store.write(&table(), Operation::new(Action::Insert(entity)).unwrap()).await.unwrap();
+        }
+        store
+    }
+
+    fn places() -> impl Iterator<Item = (&'static str, &'static str)> {
+        ["a", "b", "c"].into_iter().flat_map(|partition| ["1", "2", "3", "4", "5"].map(|row| (partition, row)))
+    }
+
+    #[tokio::test]
+    async fn a_page_in_shares_is_the_page_in_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = filled(&folder).await;
+        let middle = Span::new(std::ops::Bound::Included("2".into()), std::ops::Bound::Excluded("5".into()));
+        for (range, limit) in [
+            (KeyRange::ALL, None),
+            (KeyRange::ALL, Some(7)),
+            (KeyRange { partition: Span::ALL, row: middle.clone() }, None),
+            (KeyRange { partition: Span::exact("b"), row: middle }, Some(2)),
+        ] {
+            let query = StoreQuery { limit, ..StoreQuery::new(range) };
+            let whole = in_shares(&store, &query, Share::WHOLE, async |_| panic!("a share of all is all")).await;
+            for share in
+                [Share { rows: 1, ..Share::WHOLE }, Share { rows: 3, ..Share::WHOLE }, Share { rows: 9, bytes: 1 }]
+            {
+                let mut most = 0;
+                let page = in_shares(&store, &query, share, async |shares| most = shares).await;
+                assert_eq!(page, whole, "{query:?}, {share:?}");
+                assert!(most > 0 || share.rows == 3, "{query:?}, {share:?}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn all_shares_are_of_one_snapshot() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = filled(&folder).await;
+        let query = StoreQuery::new(KeyRange::ALL);
+        let page = in_shares(&store, &query, Share { rows: 4, ..Share::WHOLE }, async |shares| {
+            if shares == 1 {
+                store.delete_table(&table()).await.unwrap();
+                store.create_table(&table()).await.unwrap();
+            }
+        })
+        .await;
+        assert_eq!(page.entities.len(), 15);
+    }
 }

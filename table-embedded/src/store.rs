@@ -16,16 +16,13 @@ use table_core::{
     DynamicEntity, EntityKey, Error, Operation, QueueName, QueueStore, Result, TableName, TableStore, Transaction,
     Written, limits,
 };
-use tokio::sync::{OwnedRwLockReadGuard, RwLockReadGuard};
+use tokio::sync::OwnedRwLockReadGuard;
 
 use crate::backend::{FileStorage, Storage};
 use crate::engine::{Engine, closed};
 use crate::options::EmbeddedOptions;
-use crate::read;
+use crate::read::{self, PageRead, Share};
 use crate::writer::{Failure, Group, Writer};
-
-/// Entities up to which a page is read on the caller's thread. A hop to another thread costs more.
-const SHORT_PAGE: usize = 100;
 
 /// Tables and queues in one durable file.
 ///
@@ -118,10 +115,10 @@ impl EmbeddedStore {
     }
 
     /// The open file. One that an I/O error has closed is opened first.
-    async fn open_slot(&self) -> Result<RwLockReadGuard<'_, Option<Database>>> {
+    async fn open_slot(&self) -> Result<OwnedRwLockReadGuard<Option<Database>>> {
         let engine = self.engine();
         engine.check_sync()?;
-        let slot = engine.database.read().await;
+        let slot = Arc::clone(&engine.database).read_owned().await;
         if slot.is_some() {
             return Ok(slot);
         }
@@ -129,7 +126,7 @@ impl EmbeddedStore {
         let shared = Arc::clone(engine);
         let mut slot = Arc::clone(&engine.database).write_owned().await;
         on_blocking_thread(move || shared.ensure_open(&mut slot)).await?;
-        Ok(engine.database.read().await)
+        Ok(Arc::clone(&engine.database).read_owned().await)
     }
 
     /// Does a short read on this thread.
@@ -143,10 +140,26 @@ impl EmbeddedStore {
         &self,
         look: impl FnOnce(&Engine, &Database) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        drop(self.open_slot().await?);
-        let engine = Arc::clone(self.engine());
-        let slot: OwnedRwLockReadGuard<Option<Database>> = Arc::clone(&engine.database).read_owned().await;
+        let (engine, slot) = (Arc::clone(self.engine()), self.open_slot().await?);
         on_blocking_thread(move || look(&engine, slot.as_ref().ok_or_else(closed)?)).await
+    }
+
+    /// Reads a page: a short one on this thread, and what is left of a longer one on a thread that may block.
+    async fn page(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
+        let slot = self.open_slot().await?;
+        let mut reading = PageRead::begin(self.engine(), slot.as_ref().ok_or_else(closed)?, table, query)?;
+        if reading.advance(query, Share::SHORT)? {
+            return Ok(reading.into_page());
+        }
+        let query = query.clone();
+        on_blocking_thread(move || {
+            let read = reading.advance(&query, Share::WHOLE);
+            let page = reading.into_page();
+            // Whoever waits for the file alone must find no reader.
+            drop(slot);
+            read.map(|_| page)
+        })
+        .await
     }
 
     /// Does a write that brings next to no bytes along.
@@ -216,13 +229,7 @@ impl TableStore for EmbeddedStore {
     }
 
     async fn query(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
-        let short = query.limit.is_some_and(|limit| limit <= SHORT_PAGE) && query.filter.is_none();
-        let page = if short {
-            self.read(|engine, database| read::page(engine, database, table, query)).await
-        } else {
-            let (table, query) = (table.clone(), query.clone());
-            self.read_long(move |engine, database| read::page(engine, database, &table, &query)).await
-        };
+        let page = self.page(table, query).await;
         page.map_err(|error| error.with_operation("query").with_table(table.as_str()))
     }
 
