@@ -100,6 +100,7 @@ impl PageRead {
     /// Reads a share, and says whether the page is complete.
     pub(crate) fn advance(&mut self, query: &StoreQuery, mut share: Share) -> Result<bool> {
         let scan = Scan::new(query)?;
+        let mut sure_until = scan.sure_until();
         while let Some(from) = self.from.take() {
             let range = match scan.end() {
                 Some(end) => self.rows.range(from.as_bytes()..end.as_bytes()),
@@ -118,11 +119,14 @@ impl PageRead {
                 }
                 share = share.less(value.len());
                 self.looked_at += 1;
-                if !scan.is_contiguous()
-                    && let Step::Skip(place) = scan.step(&SortKey::decode_bytes(key)?)
-                {
-                    self.from = scan.end().is_none_or(|end| place < *end).then_some(place);
-                    break;
+                if sure_until.as_ref().is_some_and(|sure| key >= sure.as_bytes()) {
+                    match scan.step(&SortKey::decode_bytes(key)?) {
+                        Step::Take(until) => sure_until = Some(until),
+                        Step::Skip(to) => {
+                            self.from = scan.end().is_none_or(|end| to < *end).then_some(to);
+                            break;
+                        }
+                    }
                 }
                 if matches(key, value, &self.names, query)? {
                     let key = SortKey::decode_bytes(key)?;

@@ -36,9 +36,13 @@ impl Rows {
     }
 
     /// The rows from a place up to another, which must not come before it.
-    pub(super) fn between<'r>(&'r self, start: &SortKey, end: Option<&SortKey>) -> impl Iterator<Item = &'r Row> {
+    pub(super) fn between<'r>(
+        &'r self,
+        start: &SortKey,
+        end: Option<&SortKey>,
+    ) -> impl Iterator<Item = (&'r SortKey, &'r Row)> {
         let end = end.map_or(Bound::Unbounded, Bound::Excluded);
-        self.by_key.range::<SortKey, _>((Bound::Included(start), end)).map(|(_, row)| row)
+        self.by_key.range::<SortKey, _>((Bound::Included(start), end))
     }
 
     /// Does all operations, or none and says which one cannot be done.

@@ -19,19 +19,23 @@ pub(super) struct Found {
 pub(super) fn run(scan: &Scan<'_>, filter: Option<&Filter>, rows: &Rows) -> Found {
     let mut found = Found::default();
     let mut looked_at = 0;
+    let mut sure_until = scan.sure_until();
     let mut start: Option<SortKey> = (!scan.is_empty()).then(|| scan.start().clone());
     while let Some(from) = start.take() {
-        for row in rows.between(&from, scan.end()) {
+        for (place, row) in rows.between(&from, scan.end()) {
             if found.rows.len() == scan.page_size() || looked_at == ROWS_LOOKED_AT {
                 found.next = Some(token_of_key(&row.key));
                 return found;
             }
             looked_at += 1;
-            if !scan.is_contiguous()
-                && let Step::Skip(place) = scan.step(&row.key)
-            {
-                start = scan.end().is_none_or(|end| place < *end).then_some(place);
-                break;
+            if sure_until.as_ref().is_some_and(|sure| place >= sure) {
+                match scan.step(&row.key) {
+                    Step::Take(until) => sure_until = Some(until),
+                    Step::Skip(to) => {
+                        start = scan.end().is_none_or(|end| to < *end).then_some(to);
+                        break;
+                    }
+                }
             }
             if filter.is_none_or(|filter| filter.matches(row)) {
                 found.rows.push(row.clone());

@@ -16,7 +16,7 @@ pub const ROWS_LOOKED_AT: usize = 2 * limits::PAGE_ENTITIES;
 ///
 /// Every key from [`start`](Scan::start) up to [`end`](Scan::end) lies in the query's range, unless
 /// the range spans several partitions and only some rows of each: then [`step`](Scan::step) says
-/// which do, and where to go on.
+/// which do, how far that holds, and where to go on.
 #[derive(Debug)]
 pub struct Scan<'q> {
     range: &'q KeyRange,
@@ -28,8 +28,8 @@ pub struct Scan<'q> {
 /// What to do with a row between start and end.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It lies in the range.
-    Take,
+    /// It lies in the range, and so does every row from it up to this place.
+    Take(SortKey),
     /// It does not, and the next one that does lies at or after this place.
     Skip(SortKey),
 }
@@ -75,10 +75,12 @@ impl<'q> Scan<'q> {
         self.end.as_ref().is_some_and(|end| *end <= self.start)
     }
 
-    /// Whether every key between start and end lies in the range, so that no step needs asking.
+    /// The place before which no [`step`](Scan::step) needs asking: none where every key between start and end
+    /// lies in the range.
     #[must_use]
-    pub fn is_contiguous(&self) -> bool {
-        self.range.row.is_all() || self.range.partition.as_exact().is_some()
+    pub fn sure_until(&self) -> Option<SortKey> {
+        let contiguous = self.range.row.is_all() || self.range.partition.as_exact().is_some();
+        (!contiguous).then(|| SortKey::from_bytes(Vec::new()))
     }
 
     /// What to do with a row between start and end.
@@ -90,7 +92,7 @@ impl<'q> Scan<'q> {
             return Step::Skip(SortKey::after_partition(partition_key));
         }
         if row.contains(key.row.as_str()) {
-            return Step::Take;
+            return Step::Take(end_of_rows(partition_key, row));
         }
         let first = first_row(partition_key, row);
         let here = SortKey::of(key);
@@ -119,16 +121,21 @@ fn first_row(partition: &str, row: &Span) -> SortKey {
 /// The first place after a range.
 fn end_place(range: &KeyRange) -> Option<SortKey> {
     if let Some(partition) = range.partition.as_exact() {
-        return Some(match range.row.upper() {
-            Bound::Unbounded => SortKey::after_partition(partition),
-            Bound::Included(row) => successor(SortKey::from_text(partition, row)),
-            Bound::Excluded(row) => SortKey::from_text(partition, row),
-        });
+        return Some(end_of_rows(partition, &range.row));
     }
     match range.partition.upper() {
         Bound::Unbounded => None,
         Bound::Included(partition) => Some(SortKey::after_partition(partition)),
         Bound::Excluded(partition) => Some(SortKey::from_text(partition, "")),
+    }
+}
+
+/// The first place after a range of rows in a partition.
+fn end_of_rows(partition: &str, row: &Span) -> SortKey {
+    match row.upper() {
+        Bound::Unbounded => SortKey::after_partition(partition),
+        Bound::Included(row) => successor(SortKey::from_text(partition, row)),
+        Bound::Excluded(row) => SortKey::from_text(partition, row),
     }
 }
 
