@@ -129,7 +129,8 @@ impl PageRead {
                     }
                 }
                 if matches(key, value, &self.names, query)? {
-                    let key = SortKey::decode_bytes(key)?;
+                    let before = self.page.entities.last().map(|before| &before.key);
+                    let key = SortKey::decode_after(before, key)?;
                     self.page.entities.push(decode(key, value, &self.names, &query.selection)?);
                 }
             }

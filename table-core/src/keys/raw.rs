@@ -15,8 +15,7 @@ use crate::value::utf16_units;
 /// Says why a text cannot be a key, if it cannot.
 fn check(text: &str, what: &str) -> Result<()> {
     check_length(text, what)?;
-    // Keys are mostly ASCII, which a glance at each byte settles.
-    if text.bytes().all(|byte| byte.is_ascii() && utf16::is_key_char(char::from(byte))) {
+    if utf16::is_ascii_key(text) {
         return Ok(());
     }
     match text.chars().find(|each| !utf16::is_key_char(*each)) {

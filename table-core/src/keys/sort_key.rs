@@ -80,17 +80,31 @@ impl SortKey {
     /// # Errors
     /// [`Corrupted`](crate::ErrorKind::Corrupted) where the bytes are not a key's.
     pub fn decode_bytes(bytes: &[u8]) -> Result<EntityKey> {
-        let damaged = || Error::corrupted("the bytes of a stored key are damaged");
+        Self::decode_after(None, bytes)
+    }
+
+    /// The key that these bytes stand for, where the one before it in a scan is at hand: neighbours mostly share
+    /// their partition, which then is not read again.
+    ///
+    /// # Errors
+    /// As [`SortKey::decode_bytes`].
+    pub fn decode_after(before: Option<&EntityKey>, bytes: &[u8]) -> Result<EntityKey> {
         let end = bytes.iter().position(|byte| *byte == TERMINATOR).ok_or_else(damaged)?;
         let (partition, row) = bytes.split_at_checked(end).ok_or_else(damaged)?;
-        let row = row.get(1..).ok_or_else(damaged)?;
+        let row = from_cesu8(row.get(1..).ok_or_else(damaged)?).ok_or_else(damaged)?;
+        let row = RowKey::new(&*row).map_err(|error| damaged().with_source(error))?;
+        if let Some(before) = before.filter(|before| before.partition.as_str().as_bytes() == partition) {
+            return Ok(EntityKey::new(before.partition.clone(), row));
+        }
         let partition = from_cesu8(partition).ok_or_else(damaged)?;
-        let row = from_cesu8(row).ok_or_else(damaged)?;
-        Ok(EntityKey::new(
-            PartitionKey::new(&*partition).map_err(|error| damaged().with_source(error))?,
-            RowKey::new(&*row).map_err(|error| damaged().with_source(error))?,
-        ))
+        let partition = PartitionKey::new(&*partition).map_err(|error| damaged().with_source(error))?;
+        Ok(EntityKey::new(partition, row))
     }
+}
+
+#[cold]
+fn damaged() -> Error {
+    Error::corrupted("the bytes of a stored key are damaged")
 }
 
 fn push_cesu8(bytes: &mut Vec<u8>, text: &str) {
@@ -118,7 +132,8 @@ const fn surrogate_bytes(unit: u16) -> [u8; 3] {
 fn from_cesu8(bytes: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         // A character above U+FFFF in four bytes would sort wrongly: it is not ours.
-        return text.bytes().all(|byte| byte < 0xf0).then_some(text.into());
+        let ours = bytes.is_ascii() || bytes.iter().all(|byte| *byte < 0xf0);
+        return ours.then_some(text.into());
     }
     let mut text = String::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -154,6 +169,9 @@ mod tests {
             let (x, y) = (EntityKey::parse(&keep(&a), &c).unwrap(), EntityKey::parse(&keep(&b), &keep(&a)).unwrap());
             prop_assert_eq!(SortKey::of(&x).cmp(&SortKey::of(&y)), x.cmp(&y));
             prop_assert_eq!(SortKey::of(&x).decode().unwrap(), x.clone());
+            for before in [&x, &y] {
+                prop_assert_eq!(SortKey::decode_after(Some(before), SortKey::of(&x).as_bytes()).unwrap(), x.clone());
+            }
             prop_assert!(SortKey::after_partition(x.partition.as_str()) > SortKey::of(&x));
             if y.partition > x.partition {
                 prop_assert!(SortKey::after_partition(x.partition.as_str()) < SortKey::of(&y));

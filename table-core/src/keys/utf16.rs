@@ -8,6 +8,22 @@ pub(crate) const fn is_key_char(each: char) -> bool {
     !matches!(each, '/' | '\\' | '#' | '?' | '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}')
 }
 
+/// Whether a text is ASCII that a key may hold, as most keys are: a glance at each byte settles that.
+#[must_use]
+#[expect(clippy::indexing_slicing, reason = "the table has a place for every byte")]
+pub(crate) fn is_ascii_key(text: &str) -> bool {
+    const ALLOWED: [bool; 256] = {
+        let mut allowed = [false; 256];
+        let mut byte = 0_u8;
+        while byte < 0x80 {
+            allowed[byte as usize] = is_key_char(byte as char);
+            byte += 1;
+        }
+        allowed
+    };
+    text.bytes().all(|byte| ALLOWED[usize::from(byte)])
+}
+
 /// Compares two texts by UTF-16 code unit.
 ///
 /// UTF-8 bytes compare in the same way, save that characters above U+FFFF (lead byte F0 and up)
