@@ -1,5 +1,7 @@
 //! The addresses of tables and entities, and what stands in their queries.
 
+use std::fmt;
+
 use azure_core::http::Url;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use table_core::{EntityKey, TableName};
@@ -23,16 +25,47 @@ pub(super) fn listed_table(endpoint: &Endpoint, table: &TableName) -> Url {
     endpoint.at(&format!("Tables('{table}')"))
 }
 
-/// The entities of a table.
-pub(super) fn table(endpoint: &Endpoint, table: &TableName) -> Url {
-    endpoint.at(table.as_str())
+/// Where entities are read and written.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// The entities of a table.
+    Table(&'a TableName),
+    /// One entity.
+    Entity(&'a TableName, &'a EntityKey),
 }
 
-/// One entity. A quote within a key is written twice, and everything unusual is encoded.
-pub(super) fn entity(endpoint: &Endpoint, table: &TableName, key: &EntityKey) -> Url {
-    let quoted = |text: &str| encode(&text.replace('\'', "''"));
-    let (partition, row) = (quoted(key.partition.as_str()), quoted(key.row.as_str()));
-    endpoint.at(&format!("{table}(PartitionKey='{partition}',RowKey='{row}')"))
+impl Place<'_> {
+    pub(super) fn at(self, endpoint: &Endpoint) -> Url {
+        endpoint.at(&self.to_string())
+    }
+}
+
+/// The path below the endpoint.
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Table(table) => f.write_str(table.as_str()),
+            Self::Entity(table, key) => {
+                let (partition, row) = (Quoted(key.partition.as_str()), Quoted(key.row.as_str()));
+                write!(f, "{table}(PartitionKey='{partition}',RowKey='{row}')")
+            }
+        }
+    }
+}
+
+/// A key in an address: a quote within it is written twice, and everything unusual is encoded.
+struct Quoted<'k>(&'k str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, piece) in self.0.split('\'').enumerate() {
+            if position > 0 {
+                f.write_str("%27%27")?;
+            }
+            utf8_percent_encode(piece, ENCODED).fmt(f)?;
+        }
+        Ok(())
+    }
 }
 
 /// Where transactions are sent.
@@ -57,7 +90,7 @@ mod tests {
 
     fn path(partition: &str, row: &str) -> String {
         let key = EntityKey::parse(partition, row).unwrap();
-        entity(&endpoint(), &TableName::new("Staff").unwrap(), &key).path().to_owned()
+        Place::Entity(&TableName::new("Staff").unwrap(), &key).at(&endpoint()).path().to_owned()
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use std::io::Write as _;
 
 use azure_core::http::headers::CONTENT_TYPE;
-use azure_core::http::{Body, Method, Request};
+use azure_core::http::{Method, Request};
 use table_core::{Error, Result, TableName, Transaction, limits};
 use uuid::Uuid;
 
-use super::{address, request};
+use super::address;
+use super::request::{self, Write};
 use crate::endpoint::Endpoint;
 
 /// The request that does a transaction.
@@ -25,9 +26,13 @@ pub(super) fn encode(
     let mut body = format!("--{batch}\r\nContent-Type: multipart/mixed; boundary={changes}\r\n\r\n").into_bytes();
     for (index, operation) in transaction.operations().iter().enumerate() {
         let located = |error: Error| error.with_operation_index(index).with_key(operation.key().clone());
-        let part = request::write(endpoint, table, operation, cosmos).map_err(located)?;
-        body.extend_from_slice(format!("--{changes}\r\n").as_bytes());
-        write_part(&mut body, &part, index);
+        let part = Write::of(table, operation, cosmos).map_err(located)?;
+        // Writing to a vector cannot fail.
+        let _ = write!(
+            body,
+            "--{changes}\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: {index}\r\n\r\n"
+        );
+        part.write_text(endpoint, &mut body);
     }
     body.extend_from_slice(format!("--{changes}--\r\n--{batch}--\r\n").as_bytes());
     if body.len() > limits::TRANSACTION_BYTES {
@@ -43,31 +48,10 @@ pub(super) fn encode(
     Ok(whole)
 }
 
-fn write_part(body: &mut Vec<u8>, part: &Request, index: usize) {
-    // Writing to a vector cannot fail.
-    let _ = write!(
-        body,
-        "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: {index}\r\n\r\n{} {} HTTP/1.1\r\n",
-        part.method(),
-        part.url()
-    );
-    let mut headers: Vec<_> = part.headers().iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    headers.sort_unstable();
-    for (name, value) in headers {
-        for piece in [name, ": ", value, "\r\n"] {
-            body.extend_from_slice(piece.as_bytes());
-        }
-    }
-    body.extend_from_slice(b"\r\n");
-    if let Body::Bytes(bytes) = part.body() {
-        body.extend_from_slice(bytes);
-    }
-    body.extend_from_slice(b"\r\n");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use azure_core::http::Body;
     use table_core::{Action, DynamicEntity, EntityKey, ErrorKind, Operation, Value};
 
     fn of(rows: impl IntoIterator<Item = DynamicEntity>) -> Result<Request> {

@@ -15,8 +15,15 @@ const TYPE: &str = "@odata.type";
 
 /// The body of a write.
 pub(super) fn encode(entity: &DynamicEntity) -> Vec<u8> {
+    let mut body = Vec::with_capacity(512);
+    encode_into(&mut body, entity);
+    body
+}
+
+/// Writes the body of a write behind what is there.
+pub(super) fn encode_into(text: &mut Vec<u8>, entity: &DynamicEntity) {
     // Texts as keys and a vector to write to: there is nothing that could fail.
-    serde_json::to_vec(&Body(entity)).unwrap_or_default()
+    let _ = serde_json::to_writer(text, &Body(entity));
 }
 
 /// An entity as it is sent. It goes straight into text: a tree of JSON would copy every name and value first.

@@ -21,6 +21,8 @@ use table_core::{
 };
 use uuid::Uuid;
 
+use self::address::Place;
+use self::request::Write;
 use crate::account::AzureAccount;
 use crate::call::{Call, Subject};
 use crate::cosmos;
@@ -141,7 +143,7 @@ impl TableStore for AzureTables {
 
     async fn get(&self, table: &TableName, key: &EntityKey, selection: &Selection) -> Result<Option<DynamicEntity>> {
         let call = Call::read("get", Subject::Entity).on(table.as_str()).with_key(key);
-        let url = address::entity(self.endpoint(&call)?, table, key);
+        let url = Place::Entity(table, key).at(self.endpoint(&call)?);
         let url = address::with_query(url, &select(selection).into_iter().collect::<Vec<_>>());
         match self.send(&call, request::plain(url, Method::Get)).await {
             Ok(answer) => {
@@ -156,7 +158,7 @@ impl TableStore for AzureTables {
     async fn query(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
         let call = Call::read("query", Subject::Query).on(table.as_str());
         let parameters = parameters(query).map_err(|error| call.locate(error))?;
-        let url = address::with_query(address::table(self.endpoint(&call)?, table), &parameters);
+        let url = address::with_query(Place::Table(table).at(self.endpoint(&call)?), &parameters);
         let answer = self.send(&call, request::plain(url, Method::Get)).await?;
         let rows: Rows = Self::json(&call, &answer)?;
         let entities = rows.value.iter().map(|row| entity::decode(row, &query.selection)).collect::<Result<_>>();
@@ -170,8 +172,8 @@ impl TableStore for AzureTables {
         if self.cosmos {
             cosmos::check_operation(&operation).map_err(located)?;
         }
-        let request = request::write(self.endpoint(&call)?, table, &operation, self.cosmos).map_err(located)?;
-        let answer = self.send(&call, request).await?;
+        let write = Write::of(table, &operation, self.cosmos).map_err(located)?;
+        let answer = self.send(&call, write.into_request(self.endpoint(&call)?)).await?;
         if operation.action().entity().is_none() {
             return Ok(Written { etag: None });
         }

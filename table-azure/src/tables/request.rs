@@ -1,10 +1,13 @@
 //! Writes as requests: method, address, headers and body, alone or within a transaction.
 
-use azure_core::http::headers::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH, VERSION};
-use azure_core::http::{Method, Request, Url};
-use table_core::{Action, Error, IfMatch, Operation, Result, TableName};
+use std::io::Write as _;
 
-use super::{address, entity};
+use azure_core::http::headers::{ACCEPT, CONTENT_TYPE, HeaderName, IF_MATCH, VERSION};
+use azure_core::http::{Method, Request, Url};
+use table_core::{Action, DynamicEntity, Error, IfMatch, Operation, Result, TableName};
+
+use super::address::Place;
+use super::entity;
 use crate::endpoint::Endpoint;
 
 /// The version of the table service that is spoken: the first that takes tokens of Microsoft Entra ID.
@@ -14,72 +17,130 @@ const DATA_SERVICE_VERSION: HeaderName = HeaderName::from_static("dataservicever
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 /// Says which method a `POST` stands for.
 const X_HTTP_METHOD: HeaderName = HeaderName::from_static("x-http-method");
+const MERGE: &str = "MERGE";
+
+/// The headers of every request.
+const ALWAYS: [(HeaderName, &str); 3] = [(VERSION, SERVICE_VERSION), (DATA_SERVICE_VERSION, "3.0"), (ACCEPT, JSON)];
+/// The headers of a request with a body of JSON whose answer need not repeat it.
+const OF_JSON: [(HeaderName, &str); 2] = [(CONTENT_TYPE, JSON), (PREFER, "return-no-content")];
+
+fn insert(request: &mut Request, headers: impl IntoIterator<Item = (HeaderName, &'static str)>) {
+    for (name, value) in headers {
+        request.insert_header(name, value);
+    }
+}
 
 /// A request without a body.
 pub(super) fn plain(url: Url, method: Method) -> Request {
     let mut request = Request::new(url, method);
-    request.insert_header(VERSION, SERVICE_VERSION);
-    request.insert_header(DATA_SERVICE_VERSION, "3.0");
-    request.insert_header(ACCEPT, JSON);
+    insert(&mut request, ALWAYS);
     request
 }
 
 /// A request with a body of JSON whose answer need not repeat it.
 pub(super) fn with_json(url: Url, method: Method, body: Vec<u8>) -> Request {
     let mut request = plain(url, method);
-    request.insert_header(CONTENT_TYPE, JSON);
-    request.insert_header(PREFER, "return-no-content");
+    insert(&mut request, OF_JSON);
     request.set_body(body);
     request
 }
 
-/// One write as a request.
-///
-/// # Errors
-/// `InvalidValue` for an ETag that no service gave.
-pub(super) fn write(endpoint: &Endpoint, table: &TableName, operation: &Operation, cosmos: bool) -> Result<Request> {
-    let action = operation.action();
-    let (method, url) = match action {
-        Action::Insert(_) => (Method::Post, address::table(endpoint, table)),
-        Action::Replace(entity, _) | Action::InsertOrReplace(entity) => {
-            (Method::Put, address::entity(endpoint, table, &entity.key))
-        }
-        Action::Merge(entity, _) | Action::InsertOrMerge(entity) => {
-            (Method::Patch, address::entity(endpoint, table, &entity.key))
-        }
-        Action::Delete(key, _) => (Method::Delete, address::entity(endpoint, table, key)),
-    };
-    let mut request = match action.entity() {
-        Some(entity) => with_json(url, method, entity::encode(entity)),
-        None => plain(url, method),
-    };
-    if cosmos && method == Method::Patch {
-        // Cosmos DB knows a merge by this name alone.
-        request.set_method(Method::Post);
-        request.insert_header(X_HTTP_METHOD, "MERGE");
-    }
-    if let Some(if_match) = action.if_match() {
-        request.insert_header(IF_MATCH, header_of(if_match)?);
-    }
-    Ok(request)
+/// One write, to be sent alone or as a part of a transaction.
+pub(super) struct Write<'o> {
+    method: Method,
+    place: Place<'o>,
+    entity: Option<&'o DynamicEntity>,
+    condition: Option<String>,
+    is_merge_of_cosmos: bool,
 }
 
-fn header_of(if_match: &IfMatch) -> Result<HeaderValue> {
+impl<'o> Write<'o> {
+    /// What an operation asks of the service.
+    ///
+    /// # Errors
+    /// `InvalidValue` for an ETag that no service gave.
+    pub(super) fn of(table: &'o TableName, operation: &'o Operation, cosmos: bool) -> Result<Self> {
+        let action = operation.action();
+        let (method, place) = match action {
+            Action::Insert(_) => (Method::Post, Place::Table(table)),
+            Action::Replace(entity, _) | Action::InsertOrReplace(entity) => {
+                (Method::Put, Place::Entity(table, &entity.key))
+            }
+            Action::Merge(entity, _) | Action::InsertOrMerge(entity) => {
+                (Method::Patch, Place::Entity(table, &entity.key))
+            }
+            Action::Delete(key, _) => (Method::Delete, Place::Entity(table, key)),
+        };
+        // Cosmos DB knows a merge by another name alone.
+        let is_merge_of_cosmos = cosmos && method == Method::Patch;
+        Ok(Self {
+            method: if is_merge_of_cosmos { Method::Post } else { method },
+            place,
+            entity: action.entity(),
+            condition: action.if_match().map(condition_of).transpose()?,
+            is_merge_of_cosmos,
+        })
+    }
+
+    /// The write as a request of its own.
+    pub(super) fn into_request(self, endpoint: &Endpoint) -> Request {
+        let url = self.place.at(endpoint);
+        let mut request = match self.entity {
+            Some(entity) => with_json(url, self.method, entity::encode(entity)),
+            None => plain(url, self.method),
+        };
+        if self.is_merge_of_cosmos {
+            request.insert_header(X_HTTP_METHOD, MERGE);
+        }
+        if let Some(condition) = self.condition {
+            request.insert_header(IF_MATCH, condition);
+        }
+        request
+    }
+
+    /// Writes the same request as text, without the address and the headers as values of their own.
+    pub(super) fn write_text(&self, endpoint: &Endpoint, text: &mut Vec<u8>) {
+        // Writing to a vector cannot fail.
+        let _ = write!(text, "{} {}/{} HTTP/1.1\r\n", self.method, endpoint.as_str(), self.place);
+        let mut header = |name: &HeaderName, value: &str| {
+            for piece in [name.as_str(), ": ", value, "\r\n"] {
+                text.extend_from_slice(piece.as_bytes());
+            }
+        };
+        let of_json = OF_JSON.into_iter().filter(|_| self.entity.is_some());
+        for (name, value) in ALWAYS.into_iter().chain(of_json) {
+            header(&name, value);
+        }
+        if self.is_merge_of_cosmos {
+            header(&X_HTTP_METHOD, MERGE);
+        }
+        if let Some(condition) = &self.condition {
+            header(&IF_MATCH, condition);
+        }
+        text.extend_from_slice(b"\r\n");
+        if let Some(entity) = self.entity {
+            entity::encode_into(text, entity);
+        }
+        text.extend_from_slice(b"\r\n");
+    }
+}
+
+fn condition_of(if_match: &IfMatch) -> Result<String> {
     let IfMatch::Version(etag) = if_match else {
-        return Ok(HeaderValue::from("*"));
+        return Ok("*".to_owned());
     };
     let text = etag.to_string();
     // `*` would match every version, and a line feed would be another header.
     if text == "*" || !text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
         return Err(Error::invalid_value("the ETag is not one that a table service gives; use the one that was read"));
     }
-    Ok(HeaderValue::from(text))
+    Ok(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use table_core::{DynamicEntity, ETag, EntityKey};
+    use table_core::{ETag, EntityKey};
 
     fn key() -> EntityKey {
         EntityKey::parse("p", "r").unwrap()
@@ -87,7 +148,8 @@ mod tests {
 
     fn of(action: Action, cosmos: bool) -> Result<Request> {
         let endpoint = Endpoint::parse("https://contoso.table.core.windows.net", false).unwrap();
-        write(&endpoint, &TableName::new("Staff").unwrap(), &Operation::new(action).unwrap(), cosmos)
+        let (table, operation) = (TableName::new("Staff").unwrap(), Operation::new(action).unwrap());
+        Write::of(&table, &operation, cosmos).map(|write| write.into_request(&endpoint))
     }
 
     fn header(request: &Request, name: &'static str) -> Option<String> {
