@@ -2,6 +2,7 @@
 
 use azure_core::http::StatusCode;
 use azure_core::http::headers::{CONTENT_TYPE, Headers};
+use memchr::memmem;
 use table_core::{ETag, Error, ErrorKind, Result, Transaction, Written};
 
 use crate::call::{Call, REQUEST_ID, Subject};
@@ -69,8 +70,7 @@ fn failure_of(part: &Part<'_>, headers: &Headers, table: &str, transaction: &Tra
 
 /// Finds all answers, in change sets too.
 fn collect<'a>(text: &'a str, boundary: &str, found: &mut Vec<Part<'a>>) {
-    let delimiter = format!("--{boundary}");
-    for piece in text.split(delimiter.as_str()).skip(1) {
+    for piece in pieces(text, &format!("--{boundary}")) {
         // `--` after the boundary ends the list.
         let Some((head, body)) = split_head(piece).filter(|_| !piece.starts_with("--")) else {
             continue;
@@ -80,6 +80,15 @@ fn collect<'a>(text: &'a str, boundary: &str, found: &mut Vec<Part<'a>>) {
             None => found.extend(answer(body)),
         }
     }
+}
+
+/// What stands behind each delimiter, up to the next.
+fn pieces<'a>(text: &'a str, delimiter: &str) -> impl Iterator<Item = &'a str> {
+    // A hundred long answers are searched for a text that looks much like those around it.
+    let starts: Vec<usize> = memmem::find_iter(text.as_bytes(), delimiter).collect();
+    let ends = starts.clone().into_iter().skip(1).chain([text.len()]);
+    let length = delimiter.len();
+    starts.into_iter().zip(ends).filter_map(move |(start, end)| text.get(start + length..end))
 }
 
 /// An answer: status line, headers and body.
