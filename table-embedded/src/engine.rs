@@ -12,7 +12,7 @@ use tokio::sync::{OwnedRwLockWriteGuard, RwLock as AsyncRwLock};
 use crate::backend::{Storage, Watched};
 use crate::error::StorageFailure;
 use crate::exclusive::lock_alone;
-use crate::format::catalog::{self, QueueTables};
+use crate::format::catalog::{self, QueueTables, TableNumber};
 use crate::format::names::Names;
 use crate::options::EmbeddedOptions;
 use crate::snapshot::{LastCommit, Snapshot};
@@ -37,15 +37,8 @@ pub(crate) struct Engine {
 /// Which user table and queue is which, as of the last commit.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    pub(crate) tables: HashMap<TableName, Arc<TableEntry>>,
+    pub(crate) tables: HashMap<TableName, TableNumber>,
     pub(crate) queues: HashMap<QueueName, Arc<QueueEntry>>,
-}
-
-/// A user table.
-#[derive(Debug)]
-pub(crate) struct TableEntry {
-    /// The redb table of its rows.
-    pub(crate) rows: String,
 }
 
 /// A queue.
@@ -106,8 +99,8 @@ impl Engine {
         Arc::clone(&self.stamps.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn table(&self, table: &TableName, operation: &'static str) -> Result<Arc<TableEntry>> {
-        self.read_catalog(|catalog| catalog.tables.get(table).cloned())
+    pub(crate) fn table(&self, table: &TableName, operation: &'static str) -> Result<TableNumber> {
+        self.read_catalog(|catalog| catalog.tables.get(table).copied())
             .ok_or_else(|| catalog::no_table(table, operation))
     }
 
@@ -267,8 +260,7 @@ fn read_entries(transaction: &redb::ReadTransaction) -> Result<Catalog> {
     for entry in tables.iter().map_err(StorageFailure::from)? {
         let (_, value) = entry.map_err(StorageFailure::from)?;
         let (number, name) = value.value();
-        let entry = TableEntry { rows: catalog::rows_name(number) };
-        catalog.tables.insert(catalog::stored_table_name(name)?, Arc::new(entry));
+        catalog.tables.insert(catalog::stored_table_name(name)?, TableNumber(number));
     }
     let queues = transaction.open_table(catalog::QUEUES).map_err(StorageFailure::from)?;
     for entry in queues.iter().map_err(StorageFailure::from)? {

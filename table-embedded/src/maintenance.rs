@@ -7,7 +7,7 @@ use table_core::{Error, Result, SortKey};
 
 use crate::engine::{Engine, closed};
 use crate::error::StorageFailure;
-use crate::format::catalog::{self, QueueTables};
+use crate::format::catalog::{self, QueueTables, TableNumber};
 use crate::format::message::StoredMessage;
 use crate::format::names::Names;
 use crate::format::row::RowRef;
@@ -114,7 +114,7 @@ impl EmbeddedStore {
 fn contents(snapshot: &ReadTransaction) -> Result<(Vec<String>, Vec<QueueTables>), StorageFailure> {
     let mut rows = Vec::new();
     for entry in snapshot.open_table(catalog::TABLES)?.iter()? {
-        rows.push(catalog::rows_name(entry?.1.value().0));
+        rows.push(TableNumber(entry?.1.value().0).rows_name());
     }
     let mut queues = Vec::new();
     for entry in snapshot.open_table(catalog::QUEUES)?.iter()? {

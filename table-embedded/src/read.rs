@@ -25,12 +25,12 @@ pub(crate) fn get(
     key: &EntityKey,
     selection: &Selection,
 ) -> Result<Option<DynamicEntity>> {
-    let entry = engine.table(table, "get")?;
+    let number = engine.table(table, "get")?;
     let snapshot = engine.snapshot(database)?;
     // A group makes its new names known before it commits, so names that are taken after the snapshot
     // hold all that its rows can have.
     let names = engine.names();
-    let Some(rows) = snapshot.rows(&entry)? else {
+    let Some(rows) = snapshot.rows(number)? else {
         return Err(catalog::no_table(table, "get"));
     };
     let bytes = SortKey::of(key);
@@ -85,12 +85,12 @@ pub(crate) struct PageRead {
 impl PageRead {
     /// Finds the rows, and reads none yet.
     pub(crate) fn begin(engine: &Engine, database: &Database, table: &TableName, query: &StoreQuery) -> Result<Self> {
-        let entry = engine.table(table, "query")?;
+        let number = engine.table(table, "query")?;
         let scan = Scan::new(query)?;
         let snapshot = engine.snapshot(database)?;
         // After the snapshot, as in `get`.
         let names = engine.names();
-        let Some(rows) = snapshot.rows(&entry)? else {
+        let Some(rows) = snapshot.rows(number)? else {
             return Err(catalog::no_table(table, "query"));
         };
         let from = (!scan.is_empty()).then(|| scan.start().clone());

@@ -11,9 +11,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use redb::{Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, TableError};
 
-use crate::engine::TableEntry;
 use crate::error::StorageFailure;
-use crate::format::catalog;
+use crate::format::catalog::{self, TableNumber};
 
 /// The rows of a user table, as of a commit.
 pub(crate) type Rows = ReadOnlyTable<&'static [u8], &'static [u8]>;
@@ -50,22 +49,22 @@ impl LastCommit {
 /// The state of the file as of one commit.
 pub(crate) struct Snapshot {
     transaction: ReadTransaction,
-    rows: RwLock<HashMap<String, Arc<Rows>>>,
+    rows: RwLock<HashMap<TableNumber, Arc<Rows>>>,
 }
 
 impl Snapshot {
     /// The rows of a table. None where the table was dropped in the meantime.
-    pub(crate) fn rows(&self, table: &TableEntry) -> Result<Option<Arc<Rows>>, StorageFailure> {
-        if let Some(rows) = self.rows.read().unwrap_or_else(PoisonError::into_inner).get(&table.rows) {
+    pub(crate) fn rows(&self, table: TableNumber) -> Result<Option<Arc<Rows>>, StorageFailure> {
+        if let Some(rows) = self.rows.read().unwrap_or_else(PoisonError::into_inner).get(&table) {
             return Ok(Some(Arc::clone(rows)));
         }
-        let rows = match self.transaction.open_table(catalog::bytes_table(&table.rows)) {
+        let rows = match self.transaction.open_table(catalog::bytes_table(&table.rows_name())) {
             Ok(rows) => Arc::new(rows),
             Err(TableError::TableDoesNotExist(_)) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         let mut opened = self.rows.write().unwrap_or_else(PoisonError::into_inner);
-        opened.insert(table.rows.clone(), Arc::clone(&rows));
+        opened.insert(table, Arc::clone(&rows));
         Ok(Some(rows))
     }
 }

@@ -24,9 +24,16 @@ pub(crate) const NAMES: TableDefinition<'_, u16, &str> = TableDefinition::new("t
 /// Names of redb tables whose pages are yet to be freed.
 pub(crate) const DROPPED: TableDefinition<'_, &str, ()> = TableDefinition::new("table-patterns.dropped");
 
-/// The redb table that holds the rows of a user table.
-pub(crate) fn rows_name(number: u64) -> String {
-    format!("rows.{number}")
+/// A user table, by a number that no other has had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct TableNumber(pub(crate) u64);
+
+impl TableNumber {
+    /// The redb table that holds the rows.
+    pub(crate) fn rows_name(self) -> String {
+        let Self(number) = self;
+        format!("rows.{number}")
+    }
 }
 
 /// The redb tables of a queue: messages by id, and ids by the time at which they can be received

@@ -8,9 +8,9 @@ use table_core::store::kit::Stamps;
 use table_core::{Error, PropertyName, QueueName, Result, TableName};
 
 use super::cleanup::Cleanup;
-use crate::engine::{Engine, QueueEntry, TableEntry};
+use crate::engine::{Engine, QueueEntry};
 use crate::error::StorageFailure;
-use crate::format::catalog;
+use crate::format::catalog::{self, TableNumber};
 use crate::format::names::{Names, NamesMut};
 
 /// Why a write in a group did not happen.
@@ -50,7 +50,7 @@ pub(crate) struct Group<'t> {
     pub(super) stamps: Arc<Stamps>,
     pub(super) names: GroupNames<'t>,
     /// Opened once, since opening takes a look-up of its own.
-    pub(super) rows: HashMap<String, RowsTable<'t>>,
+    pub(super) rows: HashMap<TableNumber, RowsTable<'t>>,
     pub(super) changes: Changes,
     /// Whether anything was changed, so that there is something to commit.
     pub(super) changed: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Group<'t> {
 /// What a group changes beside rows and messages, made known once it is committed.
 #[derive(Default)]
 pub(crate) struct Changes {
-    pub(super) tables: HashMap<TableName, Option<(TableName, Arc<TableEntry>)>>,
+    pub(super) tables: HashMap<TableName, Option<(TableName, TableNumber)>>,
     pub(super) queues: HashMap<QueueName, Option<Arc<QueueEntry>>>,
     pub(super) dropped: bool,
 }
@@ -78,9 +78,9 @@ impl<'t> Group<'t> {
     }
 
     /// The table as this group sees it.
-    pub(super) fn table(&self, table: &TableName, operation: &'static str) -> Result<Arc<TableEntry>> {
+    pub(super) fn table(&self, table: &TableName, operation: &'static str) -> Result<TableNumber> {
         match self.changes.tables.get(table) {
-            Some(Some((_, entry))) => Ok(Arc::clone(entry)),
+            Some(Some((_, number))) => Ok(*number),
             Some(None) => Err(catalog::no_table(table, operation)),
             None => self.engine.table(table, operation),
         }

@@ -41,11 +41,11 @@ impl Group<'_> {
         operation_name: &'static str,
     ) -> Result<Vec<Written>, (usize, Failure)> {
         let whole = |failure: Failure| (0, failure);
-        let entry = self.table(table, operation_name).map_err(|error| whole(error.into()))?;
-        let rows = match self.rows.entry(entry.rows.clone()) {
+        let number = self.table(table, operation_name).map_err(|error| whole(error.into()))?;
+        let rows = match self.rows.entry(number) {
             Entry::Occupied(opened) => opened.into_mut(),
             Entry::Vacant(place) => {
-                let opened = self.transaction.open_table(catalog::bytes_table(&entry.rows));
+                let opened = self.transaction.open_table(catalog::bytes_table(&number.rows_name()));
                 place.insert(opened.map_err(|error| whole(error.into()))?)
             }
         };

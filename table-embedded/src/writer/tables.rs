@@ -5,8 +5,8 @@ use std::sync::Arc;
 use table_core::{Error, QueueName, TableName};
 
 use super::group::{Failure, Group};
-use crate::engine::{QueueEntry, TableEntry};
-use crate::format::catalog::{self, QueueTables};
+use crate::engine::QueueEntry;
+use crate::format::catalog::{self, QueueTables, TableNumber};
 
 impl Group<'_> {
     /// Creates a table.
@@ -17,23 +17,22 @@ impl Group<'_> {
                 .with_table(table.as_str())
                 .into());
         }
-        let number = self.next_number()?;
+        let number = TableNumber(self.next_number()?);
         self.changed = true;
-        let rows = catalog::rows_name(number);
-        self.transaction.open_table(catalog::bytes_table(&rows))?;
+        self.transaction.open_table(catalog::bytes_table(&number.rows_name()))?;
         let key = catalog::table_key(&table);
-        self.transaction.open_table(catalog::TABLES)?.insert(&*key, (number, table.as_str()))?;
-        self.changes.tables.insert(table.clone(), Some((table, Arc::new(TableEntry { rows }))));
+        self.transaction.open_table(catalog::TABLES)?.insert(&*key, (number.0, table.as_str()))?;
+        self.changes.tables.insert(table.clone(), Some((table, number)));
         Ok(())
     }
 
     /// Removes a table. Its rows are freed later.
     pub(crate) fn delete_table(&mut self, table: TableName) -> Result<(), Failure> {
-        let entry = self.table(&table, "delete_table")?;
+        let number = self.table(&table, "delete_table")?;
         self.changed = true;
-        self.rows.remove(&entry.rows);
+        self.rows.remove(&number);
         self.transaction.open_table(catalog::TABLES)?.remove(&*catalog::table_key(&table))?;
-        self.drop_later(&entry.rows)?;
+        self.drop_later(&number.rows_name())?;
         self.changes.tables.insert(table, None);
         Ok(())
     }
