@@ -115,7 +115,7 @@ impl Keeper {
         age: Age,
     ) -> Result<Sent<N>, Ended> {
         let intent = Intent { scope, id, source, named, grace: self.options.grace };
-        let item = Outgoing::of(&intent).map_err(before_the_change)?;
+        let item = intent.outgoing().map_err(before_the_change)?;
         let receipt = self.mover.send_later(&item, self.options.hidden).await.map_err(before_the_change)?;
         Ok(Sent { intent, age, receipt })
     }
@@ -123,7 +123,7 @@ impl Keeper {
     /// Has the message of an intent name other targets.
     pub(crate) async fn tell<N: Named>(&self, sent: &mut Sent<N>, named: N) -> Result<(), Ended> {
         let intent = Intent { named, ..sent.intent.clone() };
-        let item = Outgoing::of(&intent).map_err(before_the_change)?;
+        let item = intent.outgoing().map_err(before_the_change)?;
         let told = self.mover.exchange(&sent.receipt, item, self.options.hidden).await;
         sent.receipt = told.map_err(before_the_change)?;
         sent.intent = intent;
@@ -201,7 +201,10 @@ impl Keeper {
         }
         let Intent { scope, grace, .. } = &sent.intent;
         let collect = Collect { scope: scope.clone(), rows: garbage, grace: *grace };
-        self.exchange(sent, Outgoing::of(&collect)?, *grace).await
+        if let Some(last) = send_surplus(&self.mover, collect).await? {
+            self.exchange(sent, last, *grace).await?;
+        }
+        Ok(())
     }
 
     /// Has the message become another, due after the grace period.
@@ -218,11 +221,28 @@ impl Keeper {
     /// writes there, or repairs.
     pub(crate) async fn collect_later(&self, scope: String, rows: Vec<Garbage>) {
         let grace = self.options.grace;
-        let sent = async { self.mover.send_later(&Outgoing::of(&Collect { scope, rows, grace })?, grace).await };
+        let sent = async {
+            for item in (Collect { scope, rows, grace }).outgoing()? {
+                self.mover.send_later(&item, grace).await?;
+            }
+            Ok::<_, Error>(())
+        };
         if let Err(error) = sent.await {
             tracing::debug!(%error, "a tombstone is left to the next repair");
         }
     }
+}
+
+/// Sends what is to be collected but for one message, which is to take the place of the one that is held. Whoever dies
+/// in between leaves some of them twice, which does no harm.
+pub(super) async fn send_surplus(mover: &Mover, collect: Collect) -> Result<Option<Outgoing>> {
+    let grace = collect.grace;
+    let mut items = collect.outgoing()?;
+    let last = items.pop();
+    for item in items {
+        mover.send_later(&item, grace).await?;
+    }
+    Ok(last)
 }
 
 /// What the writer could not do itself, a worker does; one that has the message already does the same.
