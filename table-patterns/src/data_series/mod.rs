@@ -14,6 +14,13 @@
 //! A series of more slots than a row has room for, such as the days of a year, is a
 //! [wide entity](crate::wide_entities): the same properties over several rows.
 //!
+//! # More slots than before
+//! The number of slots is the program's, and may grow, also beyond what a row has room for. A series that stands in one row is
+//! read as it is, and its first write puts it into several, in one transaction. Processes that still have fewer slots may run
+//! beside: they read what has become several rows, with one storage transaction more for each such series, and what they write
+//! counts. Only a query with a condition on properties does not find those series in them. Fewer slots are read as fewer, and
+//! the values of the others stay.
+//!
 //! # Guarantees
 //! - [`set`](DataSeries::set) merges one property and leaves all others: writers of different slots
 //!   never lose each other's values, and repeating one changes nothing.
@@ -25,8 +32,6 @@
 //! Each write is one merge, insert or transaction: it happened or it did not.
 //!
 //! # When not to use it
-//! - For a number of slots that grows beyond what a row has room for while old series are stored: a series stays in the
-//!   rows that it was made in, and is refused as another's where it stands otherwise.
 //! - For more slots than one transaction writes, about 24,700, which [`DataSeries::new`] refuses.
 //! - For counters that very many writers increment at once: all of them meet in one row.
 
@@ -164,7 +169,7 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
     }
 
     /// Reads the series of all entities that a query finds, such as the days of a month. One storage
-    /// transaction for each page of up to 1,000 rows; in several rows one more for each series.
+    /// transaction for each page of up to 1,000 rows; one more for each series in several rows.
     ///
     /// # Errors
     /// Those of the query and of reading; [`InvalidQuery`](ErrorKind::InvalidQuery) for a condition on

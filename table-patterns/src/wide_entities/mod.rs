@@ -21,6 +21,8 @@
 //! - The head's version is the entity's. A patch writes its part and the head in one transaction, on
 //!   the condition that the head is as it was read: two patches never lose each other.
 //! - An entity that shrinks leaves no part behind.
+//! - An ordinary row under the key is the entity too, and becomes wide with its next write. What is merged into the head as if it
+//!   were such a row is not lost: it is read as the entity's, and the next write puts it into its part.
 //!
 //! # After a crash
 //! Every write is one transaction, so it happened or it did not. A lost answer is settled by the token
@@ -42,7 +44,7 @@ use table_core::{
 };
 
 use crate::attempts::UpdateOptions;
-pub(crate) use layout::MOST_PROPERTIES;
+pub(crate) use layout::{MOST_PROPERTIES, is_head, is_head_or_row_of};
 pub use rows::WideRows;
 
 /// Entities of type `E`, each over as many rows as it takes.
