@@ -41,13 +41,13 @@ mod series;
 use std::fmt;
 use std::marker::PhantomData;
 
-use table_core::{DynamicEntity, ETag, Error, ErrorKind, Key, Query, Result, Table, Unindexed, Value, Versioned};
+use table_core::{DynamicEntity, ETag, Error, Key, Query, Result, Table, Unindexed, Value, Versioned};
 
 use rows::SeriesRows;
 pub use series::{Series, SlotValue};
 use series::{property_of, slot_of};
 
-use crate::attempts::UpdateOptions;
+use crate::attempts::{UpdateOptions, is_conflict};
 
 /// Series of values of type `T`, each in the row of an entity of type `E`.
 ///
@@ -91,8 +91,8 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
     /// Series of so many slots, in one row each, or in several where one has no room for them.
     ///
     /// # Errors
-    /// [`LimitExceeded`](ErrorKind::LimitExceeded) for no slots, or more than one transaction writes;
-    /// [`InvalidName`](ErrorKind::InvalidName) where a field of the entity is stored under the name
+    /// [`LimitExceeded`](table_core::ErrorKind::LimitExceeded) for no slots, or more than one transaction writes;
+    /// [`InvalidName`](table_core::ErrorKind::InvalidName) where a field of the entity is stored under the name
     /// of a slot.
     pub fn new(table: Table, slots: usize) -> Result<Self> {
         if slots == 0 {
@@ -117,7 +117,7 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
     /// Sets one value, whatever the slot holds. One storage transaction; two in several rows.
     ///
     /// # Errors
-    /// [`InvalidValue`](ErrorKind::InvalidValue) for a slot that the series does not have.
+    /// [`InvalidValue`](table_core::ErrorKind::InvalidValue) for a slot that the series does not have.
     pub async fn set(&self, entity: &E, slot: usize, value: T) -> Result<ETag> {
         self.set_all(entity, [(slot, value)]).await
     }
@@ -138,7 +138,7 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
     /// transactions when nobody else was faster; three in several rows.
     ///
     /// # Errors
-    /// [`Contention`](ErrorKind::Contention), [`InvalidValue`](ErrorKind::InvalidValue) for a sum that
+    /// [`Contention`](table_core::ErrorKind::Contention), [`InvalidValue`](table_core::ErrorKind::InvalidValue) for a sum that
     /// the type cannot hold, and as [`DataSeries::set`].
     pub async fn increment(&self, entity: &E, slot: usize, by: T) -> Result<T> {
         let key = entity.entity_key()?;
@@ -172,7 +172,7 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
     /// transaction for each page of up to 1,000 rows; one more for each series in several rows.
     ///
     /// # Errors
-    /// Those of the query and of reading; [`InvalidQuery`](ErrorKind::InvalidQuery) for a condition on
+    /// Those of the query and of reading; [`InvalidQuery`](table_core::ErrorKind::InvalidQuery) for a condition on
     /// properties that stand in several rows.
     pub async fn all(&self, query: impl Into<Query<E>>) -> Result<Vec<Versioned<Series<E, T>>>> {
         let all = self.rows.all(query.into()).await?;
@@ -194,10 +194,6 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
         let value: Option<Value> = value.to_value()?;
         value.map_or(Ok(()), |value| row.set(&property_of(slot), value))
     }
-}
-
-fn is_conflict(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::NotFound | ErrorKind::AlreadyExists)
 }
 
 fn overflow(slot: usize) -> Error {
