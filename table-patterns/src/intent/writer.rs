@@ -254,3 +254,27 @@ fn left_to_a_worker<N>(sent: &Sent<N>, result: Result<()>) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use table_core::MemoryStore;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_one_message_has_no_room_for_is_sent_beside_it() {
+        let mover = Mover::builder(Arc::new(MemoryStore::new()), "moves").unwrap().build().await.unwrap();
+        let table = Table::new(Arc::new(MemoryStore::new()), "Table").unwrap();
+        let garbage =
+            |number: u32| Garbage::fence(&table, EntityKey::parse(&"€".repeat(500), &format!("{number}")).unwrap());
+        for (rows, beside) in [(1, 0), (40, 1), (100, 3)] {
+            let rows = (0..rows).map(garbage).collect();
+            let before = mover.progress().await.unwrap().queued;
+            let collect = Collect { scope: String::new(), rows, grace: Duration::from_secs(60) };
+            assert!(send_surplus(&mover, collect).await.unwrap().is_some());
+            assert_eq!(mover.progress().await.unwrap().queued - before, beside);
+        }
+    }
+}
