@@ -38,8 +38,8 @@ use clap::Parser;
 use table_core::Table;
 use table_examples::StoreChoice;
 use table_patterns::Indexed;
+use table_patterns::IntentOptions;
 use table_patterns::eventually_consistent_transactions::Mover;
-use table_patterns::inter_partition_secondary_index::IntentOptions;
 use tokio::net::TcpListener;
 
 use domain::Employee;

@@ -110,9 +110,32 @@ impl Attempts<'_> {
     }
 }
 
+/// Whether a row has changed or gone since it was read, so that reading again helps.
+pub(crate) fn is_outpaced(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::NotFound) && !error.outcome_unknown()
+}
+
+/// Whether somebody else was faster, so that reading again helps: as [`is_outpaced`], or a row has come since it was
+/// found absent.
+pub(crate) fn is_conflict(error: &Error) -> bool {
+    is_outpaced(error) || (error.kind() == ErrorKind::AlreadyExists && !error.outcome_unknown())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_was_certainly_refused_is_a_conflict() {
+        let both = |error: Error| (is_outpaced(&error), is_conflict(&error));
+        for kind in [ErrorKind::PreconditionFailed, ErrorKind::NotFound] {
+            assert_eq!(both(Error::new(kind, "x")), (true, true));
+            assert_eq!(both(Error::new(kind, "x").with_outcome_unknown(true)), (false, false));
+        }
+        assert_eq!(both(Error::already_exists("x")), (false, true));
+        assert_eq!(both(Error::already_exists("x").with_outcome_unknown(true)), (false, false));
+        assert_eq!(both(Error::new(ErrorKind::TableNotFound, "x")), (false, false));
+    }
 
     fn conflict() -> Error {
         Error::precondition_failed("somebody was faster")

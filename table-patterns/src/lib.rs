@@ -33,6 +33,8 @@
 //!   back. Where that cannot tell, the error says `outcome_unknown`, and no loop applies a change twice.
 //! - What would exceed 100 operations or 4 MiB is refused with the count, before anything is written.
 //! - A pattern that needs ordered rows refuses a store without order when it is made.
+//! - What spans partitions is kept by a [`Mover`](eventually_consistent_transactions::Mover), in the times that
+//!   [`IntentOptions`] says.
 //!
 //! What each operation takes in storage transactions stands in `docs/patterns.md`, and is counted by tests.
 
@@ -63,6 +65,7 @@ pub use data_series::{DataSeries, Series};
 pub use denormalization::{Denormalized, KeepsCopies, Targets};
 pub use high_volume_delete::{Period, RollingTables};
 pub use index_entities::{IndexEntities, ListBlobs, ListPlace};
+pub use intent::IntentOptions;
 pub use intra_partition_secondary_index::{Indexed, IndexedTransaction};
 pub use large_entities::{BlobTable, Large};
 pub use log_data::{LogData, LogWriter};

@@ -4,6 +4,7 @@ pub mod azurite;
 pub mod blobs;
 pub mod crash;
 pub mod explore;
+pub mod figures;
 pub mod fuzzing;
 pub mod gate;
 pub mod pattern;

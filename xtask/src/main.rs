@@ -26,7 +26,7 @@ usage: cargo xtask <command>
   conformance [...]  runs the store contract on every store, a line a store
   bench [--quick] [--list] [--json FILE] [--markdown FILE] [--plot FILE] [FILTER] | --from FILE ...
                      measures ours beside its peers, a line a measure: name, ours, peer, ratio, budget, ok or MISS
-  faults [--only TEXT] [--random N] [--preemptions N] [--seed N] [--kills N] [--soak SECONDS] [--verbose] | --replay EXECUTION
+  faults [--only TEXT] [--random N] [--preemptions N] [--seed N] [--kills N] [--soak SECONDS] [--verbose] [--markdown FILE] | --replay EXECUTION
                      explores interleavings and crashes, kills processes, and counts what was lost, stale, orphaned or doubled
   azurite            installs and starts the emulator of Azure Storage, and prints its connection string
   help               this text

@@ -14,6 +14,13 @@
 //! A series of more slots than a row has room for, such as the days of a year, is a
 //! [wide entity](crate::wide_entities): the same properties over several rows.
 //!
+//! # More slots than before
+//! The number of slots is the program's, and may grow, also beyond what a row has room for. A series that stands in one row is
+//! read as it is, and its first write puts it into several, in one transaction. Processes that still have fewer slots may run
+//! beside: they read what has become several rows, with one storage transaction more for each such series, and what they write
+//! counts. Only a query with a condition on properties does not find those series in them. Fewer slots are read as fewer, and
+//! the values of the others stay.
+//!
 //! # Guarantees
 //! - [`set`](DataSeries::set) merges one property and leaves all others: writers of different slots
 //!   never lose each other's values, and repeating one changes nothing.
@@ -25,8 +32,6 @@
 //! Each write is one merge, insert or transaction: it happened or it did not.
 //!
 //! # When not to use it
-//! - For a number of slots that grows beyond what a row has room for while old series are stored: a series stays in the
-//!   rows that it was made in, and is refused as another's where it stands otherwise.
 //! - For more slots than one transaction writes, about 24,700, which [`DataSeries::new`] refuses.
 //! - For counters that very many writers increment at once: all of them meet in one row.
 
@@ -36,13 +41,13 @@ mod series;
 use std::fmt;
 use std::marker::PhantomData;
 
-use table_core::{DynamicEntity, ETag, Error, ErrorKind, Key, Query, Result, Table, Unindexed, Value, Versioned};
+use table_core::{DynamicEntity, ETag, Error, Key, Query, Result, Table, Unindexed, Value, Versioned};
 
 use rows::SeriesRows;
 pub use series::{Series, SlotValue};
 use series::{property_of, slot_of};
 
-use crate::attempts::UpdateOptions;
+use crate::attempts::{UpdateOptions, is_conflict};
 
 /// Series of values of type `T`, each in the row of an entity of type `E`.
 ///
@@ -86,8 +91,8 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
     /// Series of so many slots, in one row each, or in several where one has no room for them.
     ///
     /// # Errors
-    /// [`LimitExceeded`](ErrorKind::LimitExceeded) for no slots, or more than one transaction writes;
-    /// [`InvalidName`](ErrorKind::InvalidName) where a field of the entity is stored under the name
+    /// [`LimitExceeded`](table_core::ErrorKind::LimitExceeded) for no slots, or more than one transaction writes;
+    /// [`InvalidName`](table_core::ErrorKind::InvalidName) where a field of the entity is stored under the name
     /// of a slot.
     pub fn new(table: Table, slots: usize) -> Result<Self> {
         if slots == 0 {
@@ -112,7 +117,7 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
     /// Sets one value, whatever the slot holds. One storage transaction; two in several rows.
     ///
     /// # Errors
-    /// [`InvalidValue`](ErrorKind::InvalidValue) for a slot that the series does not have.
+    /// [`InvalidValue`](table_core::ErrorKind::InvalidValue) for a slot that the series does not have.
     pub async fn set(&self, entity: &E, slot: usize, value: T) -> Result<ETag> {
         self.set_all(entity, [(slot, value)]).await
     }
@@ -133,7 +138,7 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
     /// transactions when nobody else was faster; three in several rows.
     ///
     /// # Errors
-    /// [`Contention`](ErrorKind::Contention), [`InvalidValue`](ErrorKind::InvalidValue) for a sum that
+    /// [`Contention`](table_core::ErrorKind::Contention), [`InvalidValue`](table_core::ErrorKind::InvalidValue) for a sum that
     /// the type cannot hold, and as [`DataSeries::set`].
     pub async fn increment(&self, entity: &E, slot: usize, by: T) -> Result<T> {
         let key = entity.entity_key()?;
@@ -164,10 +169,10 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
     }
 
     /// Reads the series of all entities that a query finds, such as the days of a month. One storage
-    /// transaction for each page of up to 1,000 rows; in several rows one more for each series.
+    /// transaction for each page of up to 1,000 rows; one more for each series in several rows.
     ///
     /// # Errors
-    /// Those of the query and of reading; [`InvalidQuery`](ErrorKind::InvalidQuery) for a condition on
+    /// Those of the query and of reading; [`InvalidQuery`](table_core::ErrorKind::InvalidQuery) for a condition on
     /// properties that stand in several rows.
     pub async fn all(&self, query: impl Into<Query<E>>) -> Result<Vec<Versioned<Series<E, T>>>> {
         let all = self.rows.all(query.into()).await?;
@@ -189,10 +194,6 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
         let value: Option<Value> = value.to_value()?;
         value.map_or(Ok(()), |value| row.set(&property_of(slot), value))
     }
-}
-
-fn is_conflict(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::NotFound | ErrorKind::AlreadyExists)
 }
 
 fn overflow(slot: usize) -> Error {

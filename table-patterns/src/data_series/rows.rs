@@ -1,4 +1,11 @@
 //! Where the values of a series stand: in the row of their entity, or in several.
+//!
+//! The invariant: how a series is stored says the series and not the process. A process for whose slots one row is
+//! enough writes one row, yet reads both forms, and what it merges into the head of a wide series is read as its; one that
+//! needs several takes a single row for a wide series without parts yet. So the number of slots can grow while
+//! processes of both kinds run.
+
+use std::marker::PhantomData;
 
 use table_core::{
     Action, DynamicEntity, ETag, EntityKey, Error, ErrorKind, FromRow, IfMatch, Operation, Query, Result, Table,
@@ -8,26 +15,25 @@ use table_core::{
 use super::series::{Series, SlotValue};
 use crate::attempts::UpdateOptions;
 use crate::rows::{marked, version};
-use crate::wide_entities::{MOST_PROPERTIES, WideRows};
+use crate::wide_entities::{MOST_PROPERTIES, WideRows, is_head, is_head_or_row_of};
 
 /// Properties beside the entity's own and the slots: type, version and token.
 const OWN_PROPERTIES: usize = 3;
+/// What a head has beside these; a process with fewer slots may merge all of its own into one.
+const HEAD_PROPERTIES: usize = 3;
 
 #[derive(Debug, Clone)]
-pub(super) enum SeriesRows {
-    /// One row has room for all slots.
-    One(Table),
-    /// A wide entity has.
-    Several(WideRows),
+pub(super) struct SeriesRows {
+    table: Table,
+    wide: WideRows,
+    /// Whether one row has room for all slots of this process.
+    fits_one: bool,
 }
 
 impl SeriesRows {
     /// As many rows as the slots take.
     pub(super) fn new<E: Unindexed>(table: Table, slots: usize) -> Result<Self> {
         let own = E::SCHEMA.properties.len() + OWN_PROPERTIES;
-        if slots + own <= limits::ENTITY_PROPERTIES {
-            return Ok(Self::One(table));
-        }
         let room = MOST_PROPERTIES.saturating_sub(own);
         if slots > room {
             return Err(Error::limit_exceeded(format!(
@@ -35,47 +41,58 @@ impl SeriesRows {
                 E::SCHEMA.name
             )));
         }
-        Ok(Self::Several(WideRows::new(table)))
+        let fits_one = slots + own + HEAD_PROPERTIES <= limits::ENTITY_PROPERTIES;
+        Ok(Self { wide: WideRows::new(table.clone()), table, fits_one })
     }
 
-    pub(super) fn with_options(self, options: &UpdateOptions) -> Self {
-        match self {
-            Self::One(table) => Self::One(table),
-            Self::Several(wide) => Self::Several(wide.with_options(options.clone())),
-        }
+    pub(super) fn with_options(mut self, options: &UpdateOptions) -> Self {
+        self.wide = self.wide.with_options(options.clone());
+        self
     }
 
     pub(super) async fn get<E: Unindexed, T: SlotValue>(
         &self,
         key: EntityKey,
     ) -> Result<Option<Versioned<Series<E, T>>>> {
-        match self {
-            Self::One(table) => table.get(key).await,
-            Self::Several(wide) => wide.get(&key).await?.map(read).transpose(),
+        if self.fits_one {
+            let Some(row) = self.table.get::<RowOf<E>>(key.clone()).await? else { return Ok(None) };
+            let row = row.into_value().row;
+            if !is_head(&row) {
+                return Series::from_row(row).map(Some);
+            }
         }
+        self.wide.get(&key).await?.map(read).transpose()
     }
 
     pub(super) async fn all<E: Unindexed, T: SlotValue>(
         &self,
         query: Query<E>,
     ) -> Result<Vec<Versioned<Series<E, T>>>> {
-        match self {
-            Self::One(table) => table.all(query.project()).await,
-            Self::Several(wide) => wide.all(query).await?.into_iter().map(read).collect(),
+        if !self.fits_one {
+            return self.wide.all(query).await?.into_iter().map(read).collect();
         }
+        let mut all = Vec::new();
+        for row in self.table.all(query.rows_as::<RowOf<E>>()).await? {
+            let row = row.into_value().row;
+            if is_head(&row) {
+                all.extend(self.wide.get(&row.key).await?.map(read).transpose()?);
+            } else {
+                all.push(Series::from_row(row)?);
+            }
+        }
+        Ok(all)
     }
 
     /// Sets what a row names, whatever else is there. Repeating it gives the same, so it needs no token.
     pub(super) async fn merge(&self, row: DynamicEntity, options: &UpdateOptions) -> Result<ETag> {
-        let wide = match self {
-            Self::One(table) => return write(table, Action::InsertOrMerge(row)).await,
-            Self::Several(wide) => wide,
-        };
+        if self.fits_one {
+            return self.write(Action::InsertOrMerge(row)).await;
+        }
         let mut attempts = options.begin();
         loop {
-            let patched = patch(wide, row.clone(), &IfMatch::Any).await;
+            let patched = self.patch(row.clone(), &IfMatch::Any).await;
             let error = match patched {
-                Err(error) if error.kind() == ErrorKind::NotFound => match wide.insert(row.clone()).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => match self.wide.insert(row.clone()).await {
                     Ok(etag) => return Ok(etag),
                     Err(error) => error,
                 },
@@ -88,25 +105,49 @@ impl SeriesRows {
 
     /// Sets what a row names where the series is as it was read: of a version, or not there.
     pub(super) async fn merge_unchanged(&self, row: DynamicEntity, read: Option<&ETag>) -> Result<ETag> {
-        match (self, read) {
-            (Self::One(table), None) => write(table, Action::Insert(marked(row))).await,
-            (Self::One(table), Some(etag)) => {
-                write(table, Action::Merge(marked(row), IfMatch::Version(etag.clone()))).await
-            }
-            (Self::Several(wide), None) => wide.insert(row).await,
-            (Self::Several(wide), Some(etag)) => patch(wide, row, &IfMatch::Version(etag.clone())).await,
+        match (self.fits_one, read) {
+            (true, None) => self.write(Action::Insert(marked(row))).await,
+            (true, Some(etag)) => self.write(Action::Merge(marked(row), IfMatch::Version(etag.clone()))).await,
+            (false, None) => self.wide.insert(row).await,
+            (false, Some(etag)) => self.patch(row, &IfMatch::Version(etag.clone())).await,
         }
+    }
+
+    async fn write(&self, action: Action) -> Result<ETag> {
+        version(Some(self.table.store().write(self.table.name(), Operation::new(action)?).await?))
+    }
+
+    /// The type of a wide entity stands in its head already.
+    async fn patch(&self, mut row: DynamicEntity, if_match: &IfMatch) -> Result<ETag> {
+        row.properties.retain(|name| *name != reserved::ENTITY_TYPE && *name != reserved::ENTITY_VERSION);
+        self.wide.patch(&row.key, &row.properties, if_match).await
     }
 }
 
-async fn write(table: &Table, action: Action) -> Result<ETag> {
-    version(Some(table.store().write(table.name(), Operation::new(action)?).await?))
+/// The row of a series: all of it, or its head.
+#[derive(Debug)]
+struct RowOf<E> {
+    row: DynamicEntity,
+    entity: PhantomData<fn() -> E>,
 }
 
-/// The type of a wide entity stands in its head already.
-async fn patch(wide: &WideRows, mut row: DynamicEntity, if_match: &IfMatch) -> Result<ETag> {
-    row.properties.retain(|name| *name != reserved::ENTITY_TYPE && *name != reserved::ENTITY_VERSION);
-    wide.patch(&row.key, &row.properties, if_match).await
+impl<E: Unindexed> FromRow for RowOf<E> {
+    fn row_prefix() -> &'static str {
+        E::row_prefix()
+    }
+
+    fn label() -> &'static str {
+        E::label()
+    }
+
+    fn recognizes(row: &DynamicEntity) -> bool {
+        is_head_or_row_of::<E>(row)
+    }
+
+    fn from_row(row: DynamicEntity) -> Result<Versioned<Self>> {
+        let bare = DynamicEntity { etag: row.etag.clone(), ..DynamicEntity::new(row.key.clone()) };
+        Versioned::from_read(Self { row, entity: PhantomData }, bare, Vec::new())
+    }
 }
 
 fn read<E: Unindexed, T: SlotValue>(row: DynamicEntity) -> Result<Versioned<Series<E, T>>> {

@@ -1,11 +1,10 @@
 //! A pair in one partition: sources with their targets, and targets with the fields of their source, in one
 //! transaction each.
 
-use table_core::{
-    Action, DynamicEntity, ETag, Entity, EntityKey, Error, ErrorKind, Key, Operation, Result, Versioned, limits,
-};
+use table_core::{Action, DynamicEntity, ETag, Entity, EntityKey, Error, Key, Operation, Result, Versioned, limits};
 
 use super::{Denormalized, KeepsCopies};
+pub(crate) use crate::attempts::is_outpaced as is_conflict;
 use crate::intra_partition_secondary_index::IndexedTransaction;
 use crate::rows::{unchanged, version};
 
@@ -236,10 +235,6 @@ fn rows_of<E: Entity>() -> usize {
 /// How many targets fit a transaction beside other rows.
 fn chunk_size<T: Entity>(others: usize) -> usize {
     (limits::TRANSACTION_OPERATIONS.saturating_sub(others) / rows_of::<T>()).max(1)
-}
-
-pub(crate) fn is_conflict(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::NotFound)
 }
 
 fn require_target<T: KeepsCopies>(targets: &[Versioned<T>], source: &EntityKey) -> Result<()> {

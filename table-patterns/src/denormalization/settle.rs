@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream;
-use table_core::{EntityKey, Error, ErrorKind, Key, LoadOptions, LoadUnit, PartitionKey, Result, RowKey, Versioned};
+use table_core::{EntityKey, Error, Key, LoadOptions, LoadUnit, PartitionKey, Result, RowKey, Versioned};
 
 use super::across::Across;
 use super::message::Behind;
@@ -110,7 +110,7 @@ impl<T: KeepsCopies> Across<T> {
         }
         match transaction.commit().await {
             Ok(_) => return Ok(()),
-            Err(error) if !is_conflict(&error) => return Err(error),
+            Err(error) if !crate::attempts::is_outpaced(&error) => return Err(error),
             Err(_) => {}
         }
         if let [only] = targets.as_slice() {
@@ -120,7 +120,7 @@ impl<T: KeepsCopies> Across<T> {
         for target in targets {
             match IndexedTransaction::local_part(self.targets.table()).replace(&target).commit().await {
                 Ok(_) => {}
-                Err(error) if is_conflict(&error) => refused.add(target.key()),
+                Err(error) if crate::attempts::is_outpaced(&error) => refused.add(target.key()),
                 Err(error) => return Err(error),
             }
         }
@@ -142,10 +142,6 @@ pub(crate) fn differs<T: KeepsCopies>(target: &Versioned<T>, source: Option<&T::
     let mut right = super::across::read_again(target)?;
     right.take(source);
     Ok(right.value().to_row()? != target.value().to_row()?)
-}
-
-fn is_conflict(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::NotFound) && !error.outcome_unknown()
 }
 
 /// The targets that were refused, noted by requests side by side.

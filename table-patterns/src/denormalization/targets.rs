@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 use serde::{Deserialize, Serialize};
 use table_core::keys::KeyRange;
 use table_core::query::{Continuation, Explain, Filter};
-use table_core::{DynamicEntity, Entity, Error, IndexCopy, Key, Query, Result, Table, Versioned};
+use table_core::{DynamicEntity, Entity, IndexCopy, Key, Query, Result, Table, Versioned};
+
+use crate::eventually_consistent_transactions::not_here;
 
 /// How many targets are read at once behind the rows of an index.
 const READS: usize = 8;
@@ -113,10 +115,7 @@ impl Lookup {
         };
         let mut indexes = T::SCHEMA.indexes.iter().enumerate();
         let (position, index) = indexes.find(|(_, index)| index.name == *name).ok_or_else(|| {
-            Error::corrupted(format!(
-                "{} has no index {name}; another version of the program sent this",
-                T::SCHEMA.name
-            ))
+            not_here(format!("{} has no index {name}; another version of the program sent this", T::SCHEMA.name))
         })?;
         let page = table.page(self.rows::<DynamicEntity>(index.table), after).await?;
         let mut keys = Vec::with_capacity(page.items.len());

@@ -5,6 +5,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use table_core::{Error, Result, Timestamp, limits};
 
+/// The largest item, as it travels. What is left of a message is for what went wrong with it: the counts, and at
+/// least its last failure.
+pub(crate) const ITEM_BYTES: usize = limits::MESSAGE_BYTES - 4 * 1024;
 /// Failures that an envelope keeps; older ones make room.
 const MOST_FAILURES: usize = 5;
 /// Characters of an error that an envelope keeps.
@@ -16,7 +19,7 @@ const MOST_ERROR_CHARS: usize = 500;
 ///
 /// See the [module](crate::eventually_consistent_transactions) for an example.
 pub trait WorkItem: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// Which handler runs it. Once items are on a queue, the name must not change.
+    /// Which handler runs it. It travels with the item: once items are on a queue, the name must not change.
     const KIND: &'static str;
 
     /// What else tells its handler, where several handle items of one kind: the table concerned.
@@ -53,6 +56,9 @@ pub(super) struct Envelope {
     pub(super) failed: u32,
     #[serde(default)]
     pub(super) failures: Vec<ItemFailure>,
+    /// How often it failed since it last did not, for whatever reason: the wait before the next time follows it.
+    #[serde(default)]
+    pub(super) in_a_row: u32,
     /// Deliveries whose worker lived to say what became of them.
     #[serde(default)]
     pub(super) answered: u32,
@@ -62,11 +68,20 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
+    const fn new(kind: String, item: serde_json::Value) -> Self {
+        Self { kind, item, failed: 0, failures: Vec::new(), in_a_row: 0, answered: 0, poisoned: None }
+    }
+
+    /// The same item, of which nothing is known but how often it was delivered.
+    pub(super) fn afresh(self, answered: u32) -> Self {
+        Self { answered, ..Self::new(self.kind, self.item) }
+    }
+
     pub(super) fn of<W: WorkItem>(item: &W) -> Result<Self> {
         let kind = handler_name(W::KIND, item.scope());
         let item = serde_json::to_value(item)
             .map_err(|error| Error::invalid_value("the work item cannot be written as JSON").with_source(error))?;
-        Ok(Self { kind, item, failed: 0, failures: Vec::new(), answered: 0, poisoned: None })
+        Ok(Self::new(kind, item))
     }
 
     pub(super) fn encode(&self) -> Result<Bytes> {
@@ -113,9 +128,24 @@ impl Outgoing {
     /// Makes an item ready.
     ///
     /// # Errors
-    /// [`InvalidValue`](table_core::ErrorKind::InvalidValue) where serde cannot write it.
+    /// [`InvalidValue`](table_core::ErrorKind::InvalidValue) where serde cannot write it;
+    /// [`LimitExceeded`](table_core::ErrorKind::LimitExceeded) above 44 KiB, so that a message of 48 KiB has room for
+    /// what may go wrong with it.
     pub fn of<W: WorkItem>(item: &W) -> Result<Self> {
-        Ok(Self { body: Envelope::of(item)?.encode()? })
+        let body = Envelope::of(item)?.encode()?;
+        if body.len() > ITEM_BYTES {
+            return Err(Error::limit_exceeded(format!(
+                "an item takes at most {ITEM_BYTES} bytes as JSON, so that its message has room for its failures, and this {} takes {}; store the content and send its key",
+                W::KIND,
+                body.len()
+            )));
+        }
+        Ok(Self { body })
+    }
+
+    /// How much of its message it takes.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.body.len()
     }
 }
 
@@ -126,8 +156,7 @@ mod tests {
     #[test]
     fn failures_make_room_where_a_message_would_be_too_large() {
         let item = serde_json::Value::String("x".repeat(limits::MESSAGE_BYTES - 1000));
-        let mut envelope =
-            Envelope { kind: String::new(), item, failed: 0, failures: Vec::new(), answered: 0, poisoned: None };
+        let mut envelope = Envelope::new(String::new(), item);
         for number in 0..3 {
             envelope.note("step", &Error::invalid_value(format!("{number} {}", "y".repeat(300))));
         }

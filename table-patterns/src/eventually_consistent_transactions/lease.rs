@@ -76,7 +76,7 @@ impl<'q> Lease<'q> {
     }
 
     /// Deletes the message.
-    pub(super) async fn delete(self) -> Result<()> {
+    pub(super) async fn delete(&self) -> Result<()> {
         self.queues.delete_message(self.queue, &self.receipt).await
     }
 }

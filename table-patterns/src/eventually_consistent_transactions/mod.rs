@@ -13,8 +13,13 @@
 //! | `moves-poison` | items that failed too often, with their errors, until somebody looks at them |
 //!
 //! **Guarantees.** An item that was sent is run to its end at least once, by one worker at a time unless
-//! that worker's lease has run out. It is deleted only after its handler said that it is done. Errors that
-//! trying again can mend never poison it.
+//! that worker's lease has run out. It is deleted only after its handler said that it is done. Only what is
+//! wrong with the item itself poisons it, never what passes, what an operator mends (a missing table, a permission), or that
+//! this process has no handler for it: [`MoverBuilder::on`] has the whole table.
+//!
+//! **What travels.** A message names its handler: the [`KIND`](WorkItem::KIND) of an item, and for those of the patterns also the
+//! table and the name of the entity's type. These names are part of the wire format. Whoever renames a type says
+//! `#[entity(name = "...")]` with the name that it had, or lets the queue run empty before.
 //!
 //! **A crash** before the message is sent leaves nothing; after that the item is done, whoever dies and when:
 //! a dead worker's lease runs out, and the next worker runs the handler from its start. A crash between
@@ -59,12 +64,15 @@
 
 mod archive;
 mod delivery;
+mod failure;
 mod item;
 mod lease;
 mod mover;
 mod options;
 mod poison;
 mod worker;
+
+pub(crate) use failure::not_here;
 
 pub use archive::Archive;
 pub use delivery::{Delivery, Next};

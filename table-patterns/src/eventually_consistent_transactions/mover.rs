@@ -1,6 +1,6 @@
 //! The mover: what is sent to it, who handles it, and how far it has come.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ use super::options::MoverOptions;
 use super::worker::{Worker, Workers};
 
 type HandlerFuture = Pin<Box<dyn Future<Output = Result<Next>> + Send>>;
-type Handler = Box<dyn Fn(serde_json::Value, Delivery) -> HandlerFuture + Send + Sync>;
+/// Runs an item; an error where it cannot be read.
+type Handler = Box<dyn Fn(serde_json::Value, Delivery) -> Result<HandlerFuture> + Send + Sync>;
 
 /// Sends work items to a queue and runs them until they are done.
 ///
@@ -47,6 +48,8 @@ pub(super) struct Counters {
     pub(super) running: AtomicU64,
     pub(super) done: AtomicU64,
     pub(super) retried: AtomicU64,
+    pub(super) blocked: AtomicU64,
+    pub(super) unhandled: AtomicU64,
     pub(super) poisoned: AtomicU64,
 }
 
@@ -61,6 +64,10 @@ pub struct MoverProgress {
     pub done: u64,
     /// Deliveries that this process gave back, to come again.
     pub retried: u64,
+    /// Those of them that failed until an operator mends something: a table or queue that is missing, a permission.
+    pub blocked: u64,
+    /// Those of them that this process has no handler for, as another one may.
+    pub unhandled: u64,
     /// Items that this process sent to the poison queue.
     pub poisoned: u64,
     /// For how long the oldest of the items that are due has waited.
@@ -76,6 +83,8 @@ pub struct MoverBuilder {
     poison: QueueName,
     options: MoverOptions,
     handlers: HashMap<String, Handler>,
+    /// Names for which a second handler was given.
+    twice: BTreeSet<String>,
 }
 
 impl Mover {
@@ -90,13 +99,14 @@ impl Mover {
             poison: QueueName::new(format!("{queue}-poison"))?,
             options: MoverOptions::default(),
             handlers: HashMap::new(),
+            twice: BTreeSet::new(),
         })
     }
 
     /// Sends an item. Once this has answered, the item is done some time, whoever dies.
     ///
     /// # Errors
-    /// [`LimitExceeded`](table_core::ErrorKind::LimitExceeded) for an item over 48 KiB, and those of reaching the store.
+    /// As [`Outgoing::of`], and those of reaching the store.
     pub async fn send<W: WorkItem>(&self, item: &W) -> Result<MessageReceipt> {
         self.send_later(&Outgoing::of(item)?, Duration::ZERO).await
     }
@@ -214,7 +224,7 @@ impl Mover {
         }
     }
 
-    /// Waits until the queue is empty, hidden items included. Somebody must be working on it.
+    /// Waits until the queue is empty, hidden items included. Somebody must be working on it, with a handler for each item.
     ///
     /// # Errors
     /// Those of reaching the store.
@@ -243,6 +253,8 @@ impl Mover {
             running: read(&counters.running),
             done: read(&counters.done),
             retried: read(&counters.retried),
+            blocked: read(&counters.blocked),
+            unhandled: read(&counters.unhandled),
             poisoned: read(&counters.poisoned),
             oldest: oldest.map(|sent| Timestamp::now().saturating_since(sent)),
         })
@@ -258,6 +270,17 @@ impl MoverBuilder {
     }
 
     /// Runs items of a kind with this handler. Its steps must be idempotent.
+    ///
+    /// What becomes of an item whose handler fails follows from the kind of its error:
+    ///
+    /// | error | the item |
+    /// | --- | --- |
+    /// | worth trying again, contention, outcome unknown | comes again, after waits that double |
+    /// | permission denied, table or queue not found | the same, counted as [`blocked`](MoverProgress::blocked), until an operator has seen to it |
+    /// | unsupported | comes again after the longest wait, counted as [`unhandled`](MoverProgress::unhandled): this process cannot do it, and another may |
+    /// | any other | comes again, and goes to the poison queue after [`most_failures`](MoverOptions::most_failures) |
+    ///
+    /// An item without a handler in this process is unhandled too, so a new version can be rolled out beside the old one.
     #[must_use]
     pub fn on<W, F, R>(self, handler: F) -> Self
     where
@@ -268,7 +291,8 @@ impl MoverBuilder {
         self.on_scope("", handler)
     }
 
-    /// Runs items of a kind and a scope with this handler.
+    /// Runs items of a kind and a scope with this handler. Both travel with the item, so what a scope is made of, such as
+    /// a table's name and the name of an entity's type, is part of the wire format.
     pub(crate) fn on_scope<W, F, R>(mut self, scope: &str, handler: F) -> Self
     where
         W: WorkItem,
@@ -276,14 +300,22 @@ impl MoverBuilder {
         R: Future<Output = Result<Next>> + Send + 'static,
     {
         let run: Handler = Box::new(move |item, delivery| match serde_json::from_value::<W>(item) {
-            Ok(item) => Box::pin(handler(item, delivery)),
-            Err(error) => Box::pin(std::future::ready(Err(Error::corrupted(
-                "the work item cannot be read; it was sent by another version of the program",
-            )
-            .with_source(error)))),
+            Ok(item) => Ok(Box::pin(handler(item, delivery))),
+            Err(error) => {
+                let unread = "the work item cannot be read; it was sent by another version of the program";
+                Err(Error::corrupted(unread).with_source(error))
+            }
         });
-        self.handlers.insert(handler_name(W::KIND, scope), run);
+        let name = handler_name(W::KIND, scope);
+        if self.handlers.insert(name.clone(), run).is_some() {
+            self.twice.insert(name);
+        }
         self
+    }
+
+    /// Whether items of a kind and a scope have a handler.
+    pub(crate) fn handles<W: WorkItem>(&self, scope: &str) -> bool {
+        self.handlers.contains_key(&handler_name(W::KIND, scope))
     }
 
     /// A mover that only sends to the queue, for handlers that have more to tell than what their message becomes.
@@ -306,8 +338,14 @@ impl MoverBuilder {
     /// Creates the queues unless they exist, and the mover.
     ///
     /// # Errors
-    /// Those of reaching the store.
+    /// [`AlreadyExists`](table_core::ErrorKind::AlreadyExists) for two handlers of one name, and those of reaching the store.
     pub async fn build(mut self) -> Result<Mover> {
+        if let Some(name) = self.twice.first() {
+            return Err(Error::already_exists(format!(
+                "two handlers were given for {name:?}; an item has one, so leave one out, or give their items different kinds"
+            ))
+            .with_table(self.queue.as_str()));
+        }
         self.queues.create_queue(&self.queue).await?;
         self.queues.create_queue(&self.poison).await?;
         let handlers = std::mem::take(&mut self.handlers);

@@ -19,13 +19,13 @@ pub struct MoverOptions {
     pub lease: Duration,
     /// How long a handler may run before its lease is no longer renewed.
     pub longest_run: Duration,
-    /// Failures that trying again cannot mend, after which an item goes to the poison queue.
+    /// Failures of the item's own, which trying again cannot mend, after which it goes to the poison queue.
     pub most_failures: u32,
     /// Deliveries after which an item whose workers died each time goes to the poison queue.
     pub most_deliveries: u32,
-    /// The wait before the first repetition; it doubles with each.
+    /// The wait after a failure; it doubles with each further one in a row.
     pub first_wait: Duration,
-    /// The longest wait before a repetition.
+    /// The longest wait after failures, and the wait of an item that this process has no handler for.
     pub longest_wait: Duration,
     /// The longest time between two looks at an empty queue.
     pub idle_wait: Duration,
@@ -57,9 +57,9 @@ macro_rules! setters {
                 self
             })*
 
-            /// The wait before the next delivery of an item that has been delivered so often.
-            pub(super) fn wait_after(&self, deliveries: u32) -> Duration {
-                let doublings = deliveries.saturating_sub(1).min(31);
+            /// The wait before the next delivery of an item that has failed so often in a row.
+            pub(super) fn wait_after(&self, failures: u32) -> Duration {
+                let doublings = failures.saturating_sub(1).min(31);
                 self.first_wait.saturating_mul(1 << doublings).min(self.longest_wait)
             }
         }

@@ -99,8 +99,7 @@ impl Mover {
     /// [`NotFound`](table_core::ErrorKind::NotFound) where there is no such item.
     pub async fn retry_poisoned(&self, id: &str) -> Result<()> {
         let message = self.take_poisoned(id).await?;
-        let mut envelope = Envelope::decode(&message.body)?;
-        (envelope.failed, envelope.failures, envelope.answered, envelope.poisoned) = (0, Vec::new(), 0, None);
+        let envelope = Envelope::decode(&message.body)?.afresh(0);
         let for_ever = SendOptions::default().with_time_to_live(TimeToLive::Never);
         self.shared.queues.send(&self.shared.queue, envelope.encode()?, for_ever).await?;
         self.shared.news.notify_waiters();

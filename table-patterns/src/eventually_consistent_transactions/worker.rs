@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::delivery::{Delivery, Next};
+use super::failure::{Failed, Fault, not_here};
 use super::item::Envelope;
 use super::lease::{Held, Lease};
 use super::mover::{Mover, Shared};
@@ -84,23 +85,14 @@ impl<'m> Worker<'m> {
             }
             Held::Released => return lease.hide(Duration::ZERO, envelope.encode_again()?).await,
             Held::Through(Ok(result)) => result,
-            Held::Through(Err(_)) => Err(Error::corrupted("the handler panicked")),
+            Held::Through(Err(_)) => Err(Error::corrupted("the handler panicked").into()),
         };
         match result {
-            Ok(next) => self.settle(lease, next, &envelope).await,
-            Err(error) => {
-                let waiting = options.wait_after(message.dequeue_count);
-                let mends = error.is_retryable() || error.outcome_unknown() || error.kind() == ErrorKind::Contention;
-                tracing::warn!(message = %message.receipt.id, step = delivery.current_step(), %error, mends, "failed");
-                if !mends {
-                    envelope.note(delivery.current_step(), &error);
-                    if envelope.failed >= options.most_failures {
-                        return self.put_aside(lease, envelope, &message).await;
-                    }
-                }
-                self.shared.counters.retried.fetch_add(1, Ordering::Relaxed);
-                lease.hide(waiting, envelope.encode_again()?).await
-            }
+            Ok(next) => match self.settle(&mut lease, next, &envelope).await {
+                Err(error) if is_refused(&error) => self.fail(lease, envelope, &message, "settle", error.into()).await,
+                settled => settled,
+            },
+            Err(failed) => self.fail(lease, envelope, &message, delivery.current_step(), failed).await,
         }
     }
 
@@ -110,17 +102,18 @@ impl<'m> Worker<'m> {
         before.saturating_sub(envelope.answered) >= self.shared.options.most_deliveries
     }
 
-    async fn handle(&self, envelope: &Envelope, delivery: Delivery) -> Result<Next> {
-        match self.shared.handlers.get(envelope.kind.as_str()) {
-            Some(handler) => handler(envelope.item.clone(), delivery).await,
-            None => Err(Error::unsupported(format!(
-                "no handler for items of the kind {:?} is registered here",
-                envelope.kind
-            ))),
+    async fn handle(&self, envelope: &Envelope, delivery: Delivery) -> Result<Next, Failed> {
+        let Some(handler) = self.shared.handlers.get(envelope.kind.as_str()) else {
+            let kind = &envelope.kind;
+            return Err(not_here(format!("no handler for items of the kind {kind:?} is registered here")).into());
+        };
+        match handler(envelope.item.clone(), delivery) {
+            Ok(run) => Ok(run.await?),
+            Err(error) => Err(Failed { fault: Fault::Reading, error }),
         }
     }
 
-    async fn settle(&self, mut lease: Lease<'_>, next: Next, envelope: &Envelope) -> Result<()> {
+    async fn settle(&self, lease: &mut Lease<'_>, next: Next, envelope: &Envelope) -> Result<()> {
         let counters = &self.shared.counters;
         match next {
             Next::Done => {
@@ -129,16 +122,57 @@ impl<'m> Worker<'m> {
             }
             Next::Become(item, due) => {
                 // The message is the same, and so are its deliveries so far.
-                let next = Envelope { answered: envelope.answered, ..Envelope::decode(&item.body)? };
-                lease.hide(due, Some(next.encode_again()?.unwrap_or(item.body))).await?;
+                let next = Envelope::decode(&item.body)?.afresh(envelope.answered);
+                lease.hide(due, Some(next.encode()?)).await?;
                 counters.done.fetch_add(1, Ordering::Relaxed);
             }
             Next::Later(due) => {
-                lease.hide(due, envelope.encode_again()?).await?;
+                let later = Envelope { in_a_row: 0, ..envelope.clone() };
+                lease.hide(due, later.encode_again()?).await?;
                 counters.retried.fetch_add(1, Ordering::Relaxed);
             }
         }
         Ok(())
+    }
+
+    /// Gives an item back that failed, or puts it aside where that is its own fault and has happened too often.
+    async fn fail(
+        &self,
+        mut lease: Lease<'_>,
+        mut envelope: Envelope,
+        message: &Message,
+        step: &str,
+        Failed { fault, error }: Failed,
+    ) -> Result<()> {
+        let Shared { options, counters, .. } = &**self.shared;
+        tracing::warn!(message = %message.receipt.id, step, %error, ?fault, "failed");
+        let is_noted = matches!(fault, Fault::Item | Fault::Reading);
+        if is_noted {
+            envelope.note(step, &error);
+        }
+        if fault != Fault::Process {
+            envelope.in_a_row = envelope.in_a_row.saturating_add(1);
+        }
+        let body = envelope.encode_again()?;
+        // Where the message has no room for another failure nobody could count them.
+        if is_noted && (envelope.failed >= options.most_failures || body.is_none()) {
+            return self.put_aside(lease, envelope, message).await;
+        }
+        counters.retried.fetch_add(1, Ordering::Relaxed);
+        let waiting = match fault {
+            Fault::Passing | Fault::Item => options.wait_after(envelope.in_a_row),
+            Fault::Operator => {
+                counters.blocked.fetch_add(1, Ordering::Relaxed);
+                options.wait_after(envelope.in_a_row)
+            }
+            Fault::Process => {
+                counters.unhandled.fetch_add(1, Ordering::Relaxed);
+                options.longest_wait
+            }
+            // A process of the version that can read it may be there by then.
+            Fault::Reading => options.longest_wait,
+        };
+        lease.hide(waiting, body).await
     }
 
     /// Puts an item aside, with its id, so that two copies of it can be told from two items.
@@ -155,6 +189,13 @@ impl<'m> Worker<'m> {
         self.shared.counters.poisoned.fetch_add(1, Ordering::Relaxed);
         lease.delete().await
     }
+}
+
+/// Whether the queue refuses what a handler answered and will always do so: a wait beyond its limit. A message that
+/// somebody else has by now is another matter.
+fn is_refused(error: &Error) -> bool {
+    let is_lost = matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::NotFound);
+    !is_lost && Fault::of(error) == Fault::Item
 }
 
 /// Workers in the background. Dropping them stops them at once; what they held comes again later.

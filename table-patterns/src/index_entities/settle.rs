@@ -11,6 +11,7 @@ use table_core::{Entity, EntityKey, Error, ErrorKind, Key, Result};
 use super::IndexEntities;
 use super::place::Spot;
 use super::shelf::Held;
+use crate::eventually_consistent_transactions::not_here;
 use crate::intent::{Age, Garbage, Named, rows};
 
 /// The lists elsewhere that an entity leaves and joins.
@@ -35,7 +36,7 @@ impl<E: Entity> IndexEntities<E> {
 
     /// Reads and writes until it fits, a bounded number of times.
     async fn settle_one(&self, source: &EntityKey, spot: &Spot) -> Result<Option<Garbage>> {
-        let list = self.declared(&spot.list)?;
+        let list = self.declared(&spot.list).map_err(|unknown| not_here(unknown.message()))?;
         let mut attempts = self.options.begin();
         loop {
             let age = Age::begin();

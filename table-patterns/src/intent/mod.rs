@@ -29,21 +29,13 @@ mod writer;
 
 pub use options::IntentOptions;
 
+pub(crate) use crate::attempts::is_conflict;
 pub(crate) use message::{Garbage, Intent, Named};
 pub(crate) use options::Age;
 pub(crate) use worker::fence;
 pub(crate) use writer::{Ended, Keeper, Outer, Sent, Settled, before_the_change};
 
-use table_core::{
-    Action, DynamicEntity, ETag, EntityKey, Error, ErrorKind, IfMatch, Operation, Result, Table, TableName,
-};
-
-/// Whether somebody else was faster, so that reading again helps.
-pub(crate) fn is_conflict(error: &Error) -> bool {
-    let refused =
-        matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::AlreadyExists | ErrorKind::NotFound);
-    refused && !error.outcome_unknown()
-}
+use table_core::{Action, DynamicEntity, ETag, EntityKey, ErrorKind, IfMatch, Operation, Result, Table, TableName};
 
 /// Writes a row if there still is the version that was read, or none where none was, and answers the new version;
 /// none where somebody else was faster.

@@ -5,11 +5,12 @@ use std::time::Duration;
 use table_core::{Error, Result, Timestamp, limits};
 use tokio::time::Instant;
 
-/// How indexes elsewhere are kept.
+/// In which times what stands in other partitions, tables and blobs follows its entities: indexes, lists, copies and
+/// large fields, each with its `with_intents`.
 ///
 /// ```
 /// use std::time::Duration;
-/// use table_patterns::inter_partition_secondary_index::IntentOptions;
+/// use table_patterns::IntentOptions;
 ///
 /// let patient = IntentOptions::default().with_hidden(Duration::from_secs(120));
 /// assert_eq!(patient.grace, Duration::from_secs(24 * 60 * 60));

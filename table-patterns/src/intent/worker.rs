@@ -4,7 +4,7 @@ use table_core::store::Selection;
 use table_core::{Action, EntityKey, ErrorKind, IfMatch, Operation, Result, Table, reserved};
 
 use super::message::{Collect, Garbage, Intent, Named};
-use super::writer::Settled;
+use super::writer::{Settled, send_surplus};
 use super::{delete, is_conflict, rows};
 use crate::eventually_consistent_transactions::{Delivery, MoverBuilder, Next, Outgoing};
 
@@ -55,7 +55,11 @@ impl MoverBuilder {
         handled.collect_intents(table, scope)
     }
 
+    /// Indexes and lists of one type in one table share this: it takes rows of either.
     fn collect_intents(self, table: &Table, scope: &str) -> Self {
+        if self.handles::<Collect>(scope) {
+            return self;
+        }
         let collected = table.clone();
         self.on_scope::<Collect, _, _>(scope, move |garbage, delivery| {
             let table = collected.clone();
@@ -85,7 +89,8 @@ async fn end<N>(
     }
     // Also where there was an intent: a worker that is late finds none now, and puts a fence there.
     garbage.push(Garbage::fence(table, key));
-    Ok(Next::Become(Outgoing::of(&Collect { scope, rows: garbage, grace })?, grace))
+    let last = send_surplus(delivery.mover(), Collect { scope, rows: garbage, grace }).await?;
+    Ok(last.map_or(Next::Done, |item| Next::Become(item, grace)))
 }
 
 /// Says whether an intent is there, and puts a fence in its place where it is not: so its writer, should it

@@ -115,7 +115,7 @@ impl Keeper {
         age: Age,
     ) -> Result<Sent<N>, Ended> {
         let intent = Intent { scope, id, source, named, grace: self.options.grace };
-        let item = Outgoing::of(&intent).map_err(before_the_change)?;
+        let item = intent.outgoing().map_err(before_the_change)?;
         let receipt = self.mover.send_later(&item, self.options.hidden).await.map_err(before_the_change)?;
         Ok(Sent { intent, age, receipt })
     }
@@ -123,7 +123,7 @@ impl Keeper {
     /// Has the message of an intent name other targets.
     pub(crate) async fn tell<N: Named>(&self, sent: &mut Sent<N>, named: N) -> Result<(), Ended> {
         let intent = Intent { named, ..sent.intent.clone() };
-        let item = Outgoing::of(&intent).map_err(before_the_change)?;
+        let item = intent.outgoing().map_err(before_the_change)?;
         let told = self.mover.exchange(&sent.receipt, item, self.options.hidden).await;
         sent.receipt = told.map_err(before_the_change)?;
         sent.intent = intent;
@@ -201,7 +201,10 @@ impl Keeper {
         }
         let Intent { scope, grace, .. } = &sent.intent;
         let collect = Collect { scope: scope.clone(), rows: garbage, grace: *grace };
-        self.exchange(sent, Outgoing::of(&collect)?, *grace).await
+        if let Some(last) = send_surplus(&self.mover, collect).await? {
+            self.exchange(sent, last, *grace).await?;
+        }
+        Ok(())
     }
 
     /// Has the message become another, due after the grace period.
@@ -218,11 +221,28 @@ impl Keeper {
     /// writes there, or repairs.
     pub(crate) async fn collect_later(&self, scope: String, rows: Vec<Garbage>) {
         let grace = self.options.grace;
-        let sent = async { self.mover.send_later(&Outgoing::of(&Collect { scope, rows, grace })?, grace).await };
+        let sent = async {
+            for item in (Collect { scope, rows, grace }).outgoing()? {
+                self.mover.send_later(&item, grace).await?;
+            }
+            Ok::<_, Error>(())
+        };
         if let Err(error) = sent.await {
             tracing::debug!(%error, "a tombstone is left to the next repair");
         }
     }
+}
+
+/// Sends what is to be collected but for one message, which is to take the place of the one that is held. Whoever dies
+/// in between leaves some of them twice, which does no harm.
+pub(super) async fn send_surplus(mover: &Mover, collect: Collect) -> Result<Option<Outgoing>> {
+    let grace = collect.grace;
+    let mut items = collect.outgoing()?;
+    let last = items.pop();
+    for item in items {
+        mover.send_later(&item, grace).await?;
+    }
+    Ok(last)
 }
 
 /// What the writer could not do itself, a worker does; one that has the message already does the same.
@@ -232,5 +252,29 @@ fn left_to_a_worker<N>(sent: &Sent<N>, result: Result<()>) {
             tracing::debug!(source = %sent.intent.source, %error, "the intent is left to a worker");
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use table_core::MemoryStore;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_one_message_has_no_room_for_is_sent_beside_it() {
+        let mover = Mover::builder(Arc::new(MemoryStore::new()), "moves").unwrap().build().await.unwrap();
+        let table = Table::new(Arc::new(MemoryStore::new()), "Table").unwrap();
+        let garbage =
+            |number: u32| Garbage::fence(&table, EntityKey::parse(&"€".repeat(500), &format!("{number}")).unwrap());
+        for (rows, beside) in [(1, 0), (40, 1), (100, 3)] {
+            let rows = (0..rows).map(garbage).collect();
+            let before = mover.progress().await.unwrap().queued;
+            let collect = Collect { scope: String::new(), rows, grace: Duration::from_secs(60) };
+            assert!(send_surplus(&mover, collect).await.unwrap().is_some());
+            assert_eq!(mover.progress().await.unwrap().queued - before, beside);
+        }
     }
 }

@@ -5,11 +5,14 @@ use table_core::{Entity, Result, Table};
 use super::message::{Places, scope};
 use super::settle::Settling;
 use crate::attempts::UpdateOptions;
-use crate::eventually_consistent_transactions::MoverBuilder;
+use crate::eventually_consistent_transactions::{MoverBuilder, not_here};
 use crate::intent::{Garbage, Intent};
 
 impl MoverBuilder {
     /// Keeps the indexes that the entities of a table have in other partitions and tables.
+    ///
+    /// Messages name the table, the type and its indexes. One that names an index which this version of the type does not have
+    /// waits for a process whose version does; so drain the queue before an index is taken away for good.
     ///
     /// Whoever writes the entities opens them with [`Indexed::kept_by`](crate::Indexed::kept_by).
     #[must_use]
@@ -25,6 +28,12 @@ impl MoverBuilder {
 /// Brings the index rows of an intent up to date.
 async fn settle<E: Entity>(table: &Table, intent: Intent<Places>) -> Result<Vec<Garbage>> {
     let Intent { id, source, named, grace, .. } = intent;
+    // What this version of the type knows nothing of it would take for rows that are to go.
+    let is_declared = |name: &str| E::SCHEMA.indexes.iter().any(|index| index.name == name);
+    if let Some(place) = named.places.iter().find(|place| !is_declared(&place.index)) {
+        let (entity, index) = (E::SCHEMA.name, &place.index);
+        return Err(not_here(format!("{entity} has no index {index} here; another version of the program sent this")));
+    }
     let settling = Settling { table, source: &source, intent: &id, grace };
     settling.settle::<E>(named.places, &UpdateOptions::default()).await
 }

@@ -52,6 +52,15 @@ pub(crate) async fn has_intent(
     grace: Duration,
     is_meant: impl Fn(&DynamicEntity) -> bool,
 ) -> Result<bool> {
+    has_any_intent(table, entity, |row| is_meant(row) && !is_overdue(row, now, grace)).await
+}
+
+/// Whether an entity has an intent of some sort, however old.
+pub(crate) async fn has_any_intent(
+    table: &Table,
+    entity: &EntityKey,
+    is_meant: impl Fn(&DynamicEntity) -> bool,
+) -> Result<bool> {
     let partition = KeyRange::partition(&entity.partition).partition;
     let mut query = StoreQuery::new(KeyRange { partition, row: Span::prefix(INTENT_PREFIX) });
     let owner = rows::owner(table, entity);
@@ -59,7 +68,7 @@ pub(crate) async fn has_intent(
         let page = table.store().query(table.name(), &query).await?;
         let found = page.entities.iter().any(|row| {
             let is_of_entity = row.get(reserved::ROW_OWNER.as_str()).and_then(Value::as_str) == Some(owner.as_str());
-            is_of_entity && Mark::of(row) == Some(Mark::Intent) && is_meant(row) && !is_overdue(row, now, grace)
+            is_of_entity && Mark::of(row) == Some(Mark::Intent) && is_meant(row)
         });
         if found || page.next.is_none() {
             return Ok(found);

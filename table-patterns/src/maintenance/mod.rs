@@ -7,6 +7,7 @@
 //!
 //! # What can be done
 //! Everything that keeps copies is [`Maintained`]: [`Indexed`](crate::Indexed) its index rows,
+//! [`IndexEntities`](crate::IndexEntities) its lists of keys, wherever they stand, and
 //! [`Denormalized`](crate::Denormalized) the fields that targets have of their sources, and their counts.
 //!
 //! | | reads | writes |
@@ -68,6 +69,7 @@
 
 mod copies;
 mod indexes;
+mod look;
 pub(crate) mod marks;
 mod options;
 mod report;

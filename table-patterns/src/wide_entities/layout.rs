@@ -2,6 +2,9 @@
 //!
 //! The invariant: the head says which names each part holds and which write it was last written by,
 //! so one property is found without reading the others, and a part of another write is noticed.
+//!
+//! What somebody merges into the head as if it were an ordinary row belongs to the entity, and comes before what
+//! the parts say; the next write puts it where it belongs. An ordinary row is then a head that has no parts yet.
 
 use std::marker::PhantomData;
 
@@ -49,6 +52,8 @@ pub(super) struct Head {
     first_names: Vec<String>,
     /// The entity's type and version, which stand in the head so that a filter finds it.
     discriminator: Properties,
+    /// Properties of the entity that stand in the head and in no part.
+    beside: Properties,
 }
 
 impl Head {
@@ -60,6 +65,11 @@ impl Head {
     /// The part that a property belongs to.
     pub(super) fn part_of(&self, name: &str) -> usize {
         self.first_names.partition_point(|first| first.as_str() <= name).saturating_sub(1)
+    }
+
+    /// The properties that the next write is to put into parts.
+    pub(super) fn take_beside(&mut self) -> Properties {
+        std::mem::take(&mut self.beside)
     }
 
     /// Takes note that a part was written.
@@ -79,15 +89,22 @@ impl Head {
         row
     }
 
-    /// Reads the head of a wide entity.
+    /// Reads the head of a wide entity, or an ordinary row as one that has no parts.
     ///
     /// # Errors
-    /// [`Corrupted`](table_core::ErrorKind::Corrupted) where the row is none.
+    /// [`Corrupted`](table_core::ErrorKind::Corrupted) where the row is neither.
     pub(super) fn from_row(row: &DynamicEntity) -> Result<Self> {
         let foreign = || {
             Error::corrupted("the row is not the head of a wide entity; read it as what it is")
                 .with_key(row.key.clone())
         };
+        let mut discriminator = row.properties.clone();
+        discriminator.retain(is_discriminator);
+        let mut beside = row.properties.clone();
+        beside.retain(|name| !is_of_head(name));
+        if row.get(reserved::ROW_KIND.as_str()).is_none() {
+            return Ok(Self { marks: Vec::new(), first_names: Vec::new(), discriminator, beside });
+        }
         let (Some(Value::Binary(bytes)), Some(names)) =
             (row.get(MARKS.as_str()), row.get(FIRST_NAMES.as_str()).and_then(Value::as_str))
         else {
@@ -97,15 +114,13 @@ impl Head {
         let marks: Vec<Mark> = marks.iter().map(|bytes| Mark(i64::from_be_bytes(*bytes))).collect();
         // No parts have no first names, and not one that is empty.
         let first_names: Vec<String> = names.split('\n').take(marks.len()).map(str::to_owned).collect();
-        if !rest.is_empty() || first_names.len() != marks.len() || !is_kind(row, HEAD_KIND) {
+        if !rest.is_empty() || first_names.len() != marks.len() || !is_head(row) {
             return Err(foreign());
         }
-        let mut discriminator = row.properties.clone();
-        discriminator.retain(is_discriminator);
-        Ok(Self { marks, first_names, discriminator })
+        Ok(Self { marks, first_names, discriminator, beside })
     }
 
-    /// The properties of all parts and the entity's type; `None` where a part is missing or of
+    /// The properties of all parts, the entity's type and what stands in the head; `None` where a part is missing or of
     /// another write than the head says.
     pub(super) fn join(&self, key: &EntityKey, rows: Vec<DynamicEntity>) -> Result<Option<Properties>> {
         let mut properties = self.discriminator.clone();
@@ -119,11 +134,12 @@ impl Head {
             part.properties.remove(reserved::ROW_KIND.as_str());
             properties.merge(part.properties);
         }
+        properties.merge(self.beside.clone());
         Ok(Some(properties))
     }
 }
 
-/// The head of a wide entity of type `E`, as a query finds it.
+/// The head of a wide entity of type `E`, or an ordinary row of it, as a query finds it.
 #[derive(Debug)]
 pub(super) struct HeadOf<E>(PhantomData<fn() -> E>);
 
@@ -141,14 +157,27 @@ impl<E: FromRow> FromRow for HeadOf<E> {
     }
 
     fn recognizes(row: &DynamicEntity) -> bool {
-        let mut whole = row.clone();
-        whole.properties.remove(reserved::ROW_KIND.as_str());
-        is_kind(row, HEAD_KIND) && E::recognizes(&whole)
+        is_head_or_row_of::<E>(row)
     }
 
     fn from_row(row: DynamicEntity) -> Result<Versioned<Self>> {
         DynamicEntity::from_row(row).map(|read| read.map(|_| Self(PhantomData)))
     }
+}
+
+/// Whether a row is the head of an entity of a type, or all of it.
+pub(crate) fn is_head_or_row_of<E: FromRow>(row: &DynamicEntity) -> bool {
+    if !is_head(row) {
+        return E::recognizes(row);
+    }
+    let mut whole = row.clone();
+    whole.properties.remove(reserved::ROW_KIND.as_str());
+    E::recognizes(&whole)
+}
+
+/// Whether a row is the head of a wide entity.
+pub(crate) fn is_head(row: &DynamicEntity) -> bool {
+    is_kind(row, HEAD_KIND)
 }
 
 /// The head and the parts of an entity.
@@ -159,7 +188,8 @@ impl<E: FromRow> FromRow for HeadOf<E> {
 pub(super) fn split(entity: DynamicEntity) -> Result<(Head, Vec<DynamicEntity>)> {
     let DynamicEntity { key, properties, .. } = entity;
     let mark = Mark::fresh();
-    let mut head = Head { marks: Vec::new(), first_names: Vec::new(), discriminator: Properties::new() };
+    let (discriminator, beside) = (Properties::new(), Properties::new());
+    let mut head = Head { marks: Vec::new(), first_names: Vec::new(), discriminator, beside };
     let mut parts: Vec<DynamicEntity> = Vec::new();
     let mut bytes = 0;
     for (name, value) in properties {
@@ -213,6 +243,12 @@ pub(super) fn part_key(head: &EntityKey, number: usize) -> Result<EntityKey> {
     Ok(EntityKey::new(head.partition.clone(), row))
 }
 
+/// Whether a property of a head is no property of the entity.
+fn is_of_head(name: &PropertyName) -> bool {
+    let own = [reserved::ROW_KIND, reserved::ROW_TOKEN, MARKS, FIRST_NAMES];
+    is_discriminator(name) || own.contains(name)
+}
+
 fn is_discriminator(name: &PropertyName) -> bool {
     *name == reserved::ENTITY_TYPE || *name == reserved::ENTITY_VERSION
 }
@@ -257,6 +293,26 @@ mod tests {
             }
         }
         assert_eq!((head.part_of("A"), head.part_of("Z")), (0, 2));
+    }
+
+    #[test]
+    fn what_stands_in_the_head_comes_before_what_the_parts_say() {
+        let whole = entity(300, 1);
+        let (head, rows) = split(whole.clone()).unwrap();
+        let row = head.to_row(whole.key.clone()).with("P00007", "merged").unwrap().with("Q", "new").unwrap();
+        let expected = whole.with("P00007", "merged").unwrap().with("Q", "new").unwrap();
+        let mut head = Head::from_row(&row).unwrap();
+        assert_eq!(head.join(&row.key, rows.clone()).unwrap(), Some(expected.properties));
+        assert_eq!(head.take_beside().iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["P00007", "Q"]);
+    }
+
+    #[test]
+    fn an_ordinary_row_is_a_head_without_parts_and_a_row_of_others_is_none() {
+        let row = entity(3, 1).with("RowToken", "of a write").unwrap();
+        let head = Head::from_row(&row).unwrap();
+        assert_eq!((head.parts(), head.join(&row.key, Vec::new()).unwrap()), (0, Some(entity(3, 1).properties)));
+        let copy = entity(3, 1).with("RowKind", "index:a").unwrap();
+        assert_eq!(Head::from_row(&copy).unwrap_err().kind(), table_core::ErrorKind::Corrupted);
     }
 
     #[test]

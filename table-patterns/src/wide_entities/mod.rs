@@ -21,6 +21,8 @@
 //! - The head's version is the entity's. A patch writes its part and the head in one transaction, on
 //!   the condition that the head is as it was read: two patches never lose each other.
 //! - An entity that shrinks leaves no part behind.
+//! - An ordinary row under the key is the entity too, and becomes wide with its next write. What is merged into the head as if it
+//!   were such a row is not lost: it is read as the entity's, and the next write puts it into its part.
 //!
 //! # After a crash
 //! Every write is one transaction, so it happened or it did not. A lost answer is settled by the token
@@ -37,12 +39,10 @@ mod rows;
 use std::fmt;
 use std::marker::PhantomData;
 
-use table_core::{
-    Action, DynamicEntity, ETag, Error, ErrorKind, Key, Patch, Query, Result, Table, Unindexed, Versioned,
-};
+use table_core::{Action, DynamicEntity, ETag, Error, Key, Patch, Query, Result, Table, Unindexed, Versioned};
 
-use crate::attempts::UpdateOptions;
-pub(crate) use layout::MOST_PROPERTIES;
+use crate::attempts::{UpdateOptions, is_outpaced};
+pub(crate) use layout::{MOST_PROPERTIES, is_head, is_head_or_row_of};
 pub use rows::WideRows;
 
 /// Entities of type `E`, each over as many rows as it takes.
@@ -111,7 +111,7 @@ impl<E: Unindexed> Wide<E> {
     /// usually one.
     ///
     /// # Errors
-    /// As [`WideRows::get`]; [`Corrupted`](ErrorKind::Corrupted) for an entity of another type.
+    /// As [`WideRows::get`]; [`Corrupted`](table_core::ErrorKind::Corrupted) for an entity of another type.
     pub async fn get(&self, key: Key<E>) -> Result<Option<Versioned<E>>> {
         let Some(row) = self.rows.get(&key.resolve()?).await? else { return Ok(None) };
         read::<E>(row).map(Some)
@@ -121,7 +121,7 @@ impl<E: Unindexed> Wide<E> {
     /// their keys, up to eight at once. One storage transaction for each page of heads, and one for each entity.
     ///
     /// # Errors
-    /// [`InvalidQuery`](ErrorKind::InvalidQuery) for a condition on properties, and as [`Wide::get`].
+    /// [`InvalidQuery`](table_core::ErrorKind::InvalidQuery) for a condition on properties, and as [`Wide::get`].
     pub async fn all(&self, query: impl Into<Query<E>>) -> Result<Vec<Versioned<E>>> {
         self.rows.all(query.into()).await?.into_iter().map(read::<E>).collect()
     }
@@ -140,7 +140,7 @@ impl<E: Unindexed> Wide<E> {
     /// transactions when nobody was.
     ///
     /// # Errors
-    /// [`NotFound`](ErrorKind::NotFound), [`Contention`](ErrorKind::Contention), and as
+    /// [`NotFound`](table_core::ErrorKind::NotFound), [`Contention`](table_core::ErrorKind::Contention), and as
     /// [`WideRows::replace`].
     pub async fn update(&self, key: Key<E>, mut change: impl FnMut(&mut E) + Send) -> Result<Versioned<E>> {
         let mut attempts = self.rows.options().begin();
@@ -152,7 +152,7 @@ impl<E: Unindexed> Wide<E> {
             match self.replace(&mut read).await {
                 Ok(()) => return Ok(read),
                 Err(error) => {
-                    let conflict = is_conflict(&error);
+                    let conflict = is_outpaced(&error);
                     attempts.after(error, conflict).await?;
                 }
             }
@@ -185,10 +185,6 @@ fn read<E: Unindexed>(row: DynamicEntity) -> Result<Versioned<E>> {
         return E::from_row(row);
     }
     Err(Error::corrupted("the wide entity is of another type than its key says").with_key(row.key))
-}
-
-fn is_conflict(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::NotFound)
 }
 
 impl<E> Clone for Wide<E> {

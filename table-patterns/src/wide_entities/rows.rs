@@ -80,7 +80,7 @@ impl WideRows {
     }
 
     /// Reads an entity; `None` where there is none. One storage transaction for each page, which is
-    /// usually one.
+    /// usually one. An ordinary row is read as it is, and becomes wide with its next write.
     ///
     /// # Errors
     /// [`Contention`](ErrorKind::Contention) where it was written during every attempt to read it,
@@ -127,8 +127,13 @@ impl WideRows {
     /// [`PreconditionFailed`](ErrorKind::PreconditionFailed), [`NotFound`](ErrorKind::NotFound), and
     /// the limits of [`WideRows::insert`].
     pub async fn replace(&self, entity: DynamicEntity, read: &ETag) -> Result<ETag> {
+        let old = self.head(&entity.key, Some(read)).await?.0.parts();
+        self.write_anew(entity, old, read).await
+    }
+
+    /// Writes all rows of an entity that had so many parts, and removes those that are left over.
+    async fn write_anew(&self, entity: DynamicEntity, old: usize, read: &ETag) -> Result<ETag> {
         let key = entity.key.clone();
-        let old = self.head(&key, Some(read)).await?.0.parts();
         let (head, parts) = split(entity)?;
         let new = parts.len();
         let mut actions = Vec::with_capacity(old.max(new));
@@ -169,12 +174,18 @@ impl WideRows {
             IfMatch::Any => None,
         };
         let (mut head, etag) = self.head(key, read).await?;
-        if head.parts() == 0 {
-            return self.rewrite(key, properties, &etag).await;
+        let old = head.parts();
+        if old == 0 {
+            let mut whole = DynamicEntity::new(key.clone());
+            whole.properties = head.join(key, Vec::new())?.unwrap_or_default();
+            whole.properties.merge(properties.clone());
+            return self.write_anew(whole, old, &etag).await;
         }
         let mark = Mark::fresh();
         let mut parts: Vec<(usize, DynamicEntity)> = Vec::new();
-        for (name, value) in properties.iter() {
+        let mut set = head.take_beside();
+        set.merge(properties.clone());
+        for (name, value) in set.iter() {
             let number = head.part_of(name.as_str());
             // Names come in order, and so do the parts that hold them.
             if parts.last().is_none_or(|(last, _)| *last != number) {
@@ -186,21 +197,22 @@ impl WideRows {
             }
         }
         let parts = parts.into_iter().map(|(_, part)| Action::Merge(part, IfMatch::Any));
-        let merged = Action::Merge(marked(head.to_row(key.clone())), IfMatch::Version(etag.clone()));
-        match self.commit(merged, parts).await {
-            Err(error) if error.kind() == ErrorKind::LimitExceeded => self.rewrite(key, properties, &etag).await,
+        // Not merged, so that nothing stands in the head that is in a part now.
+        let replaced = Action::Replace(marked(head.to_row(key.clone())), IfMatch::Version(etag.clone()));
+        match self.commit(replaced, parts).await {
+            Err(error) if error.kind() == ErrorKind::LimitExceeded => self.rewrite(key, properties, old, &etag).await,
             result => result,
         }
     }
 
     /// Writes all parts anew, where one has no room for a patch.
-    async fn rewrite(&self, key: &EntityKey, properties: &Properties, read: &ETag) -> Result<ETag> {
+    async fn rewrite(&self, key: &EntityKey, properties: &Properties, old: usize, read: &ETag) -> Result<ETag> {
         let Some(mut whole) = self.get(key).await? else { return Err(gone(key)) };
         if whole.etag.as_ref() != Some(read) {
             return Err(changed(key));
         }
         whole.properties.merge(properties.clone());
-        self.replace(whole, read).await
+        self.write_anew(whole, old, read).await
     }
 
     /// Deletes an entity, where it still is of the version that was read. Two storage transactions: the

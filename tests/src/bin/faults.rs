@@ -1,22 +1,31 @@
 //! Explores crashes and interleavings, and says what they left. See `cargo xtask faults` in CONTRIBUTING.md.
 
 use std::env::consts::EXE_EXTENSION;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use table_tests::explore::{Counts, ExecutionName, Explorer, Report, SABOTAGES, Scenario, Search, run_all, scenarios};
+use table_tests::figures::Figures;
 use table_tests::{crash, soak};
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 #[expect(clippy::print_stdout, reason = "the report is what the program is for")]
 fn main() -> Result<ExitCode, AnyError> {
-    let options = Options::parse(std::env::args().skip(1))?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let options = Options::parse(arguments.iter().cloned())?;
     if let Some(name) = &options.replay {
         return replay(name);
     }
-    let mut clean = explore(&options);
-    clean &= sabotage(&options);
+    if let Some(page) = &options.markdown {
+        Figures::check(page)?;
+    }
+    let mut figures = Figures { command: command(&arguments), ..Figures::default() };
+    let mut clean = explore(&options, &mut figures);
+    clean &= sabotage(&options, &mut figures);
+    let save = |figures: &Figures| options.markdown.as_ref().map_or(Ok(()), |page| figures.write_to(page));
+    save(&figures)?;
     let child =
         |name: &str| Ok::<_, AnyError>(std::env::current_exe()?.with_file_name(name).with_extension(EXE_EXTENSION));
     let runtime = tokio::runtime::Runtime::new()?;
@@ -24,17 +33,37 @@ fn main() -> Result<ExitCode, AnyError> {
         let report = runtime.block_on(crash::kill_repeatedly(&child("crash_child")?, options.kills, options.seed))?;
         println!("{report}");
         clean &= report.is_clean();
+        figures.kills = Some(report);
+        save(&figures)?;
     }
     if options.soak > Duration::ZERO && options.wants("soak") {
         let report = runtime.block_on(soak::soak(&child("soak_child")?, options.soak, options.seed))?;
         println!("{report}");
         clean &= report.judgement.is_clean();
+        figures.soaks.push(report);
+        save(&figures)?;
         if let Some(report) = runtime.block_on(soak::soak_azurite(&child("soak_child")?, 60))? {
             println!("{report}");
             clean &= report.judgement.is_clean();
+            figures.soaks.push(report);
+            save(&figures)?;
         }
     }
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// How to make the same figures again, wherever they are written.
+fn command(arguments: &[String]) -> String {
+    let mut words = vec!["cargo xtask faults".to_owned()];
+    let mut arguments = arguments.iter();
+    while let Some(word) = arguments.next() {
+        match word.as_str() {
+            "--markdown" => drop(arguments.next()),
+            _ if word.contains(' ') => words.push(format!("'{word}'")),
+            _ => words.push(word.clone()),
+        }
+    }
+    words.join(" ")
 }
 
 /// What was asked for.
@@ -48,6 +77,8 @@ struct Options {
     random: u64,
     preemptions: Option<u32>,
     verbose: bool,
+    /// The page to write the figures into.
+    markdown: Option<PathBuf>,
 }
 
 impl Options {
@@ -61,6 +92,7 @@ impl Options {
             random: 100_000,
             preemptions: None,
             verbose: false,
+            markdown: None,
         };
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
@@ -73,6 +105,7 @@ impl Options {
                 "--random" => options.random = value()?.parse()?,
                 "--verbose" => options.verbose = true,
                 "--preemptions" => options.preemptions = Some(value()?.parse()?),
+                "--markdown" => options.markdown = Some(value()?.into()),
                 _ => return Err(format!("unknown argument {argument:?}; see `cargo xtask help`").into()),
             }
         }
@@ -87,7 +120,7 @@ impl Options {
 
 /// Explores every scenario, and says what was found in each and in all.
 #[expect(clippy::print_stdout, reason = "the report is what the program is for")]
-fn explore(options: &Options) -> bool {
+fn explore(options: &Options, figures: &mut Figures) -> bool {
     let exhaustive = |scenario: &Scenario| Search::Exhaustive {
         preemptions: options.preemptions.unwrap_or_else(|| scenario.most_preemptions.min(3)),
     };
@@ -105,12 +138,13 @@ fn explore(options: &Options) -> bool {
     let counts = reports.iter().fold(Counts::default(), |counts, report| counts.plus(report.counts));
     let (scenarios, took) = (reports.len(), began.elapsed().as_secs_f64());
     println!("in all {scenarios} scenarios: {executions} executions: {counts} ({took:.1} s)");
+    (figures.scenarios, figures.took) = (reports, began.elapsed());
     counts.is_clean()
 }
 
 /// Breaks the protocols on purpose, each in one way, and says whether that was noticed by the scenarios that are wanted.
 #[expect(clippy::print_stdout, reason = "the report is what the program is for")]
-fn sabotage(options: &Options) -> bool {
+fn sabotage(options: &Options, figures: &mut Figures) -> bool {
     let wanted = SABOTAGES.iter().filter(|(_, name)| options.wants("sabotage") || options.wants(name));
     let known = wanted.clone().filter_map(|(sabotage, name)| Some((sabotage, scenarios::named(name)?)));
     let searches: Vec<_> = known.map(|(sabotage, scenario)| sabotage.search(scenario)).collect();
@@ -126,7 +160,9 @@ fn sabotage(options: &Options) -> bool {
             println!("{report}");
         }
     });
-    all && reports.iter().all(|report| report.failure.is_some())
+    let found = reports.iter().all(|report| report.failure.is_some());
+    figures.sabotages = reports;
+    all && found
 }
 
 #[expect(clippy::print_stdout, reason = "the report is what the program is for")]

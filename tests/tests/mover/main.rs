@@ -10,5 +10,7 @@
 
 mod archive;
 mod costs;
+mod failures;
 mod files;
+mod rollout;
 mod work;

@@ -8,6 +8,7 @@ use table_core::{
 
 use super::mark::Mark;
 use super::{Archive, CollectFences, CollectTombstone};
+use crate::attempts::is_conflict;
 use crate::eventually_consistent_transactions::delivery::{Delivery, Next};
 use crate::eventually_consistent_transactions::item::Outgoing;
 
@@ -229,11 +230,6 @@ async fn write(table: &Table, action: Action) -> Result<Written> {
 
 fn is_tombstone(row: &DynamicEntity) -> bool {
     row.get(reserved::ROW_KIND.as_str()).and_then(Value::as_str) == Some(reserved::TOMBSTONE_KIND)
-}
-
-/// Whether somebody else was faster, so that reading again helps.
-fn is_conflict(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::PreconditionFailed | ErrorKind::AlreadyExists | ErrorKind::NotFound)
 }
 
 fn contention(message: &str, key: &EntityKey) -> Error {

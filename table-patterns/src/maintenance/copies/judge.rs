@@ -8,20 +8,11 @@ use table_core::{DynamicEntity, EntityKey, Key, Query, Result, Timestamp, Versio
 use super::{Copies, Wrong};
 use crate::denormalization::{KeepsCopies, differs, is_of_copies, pointing};
 use crate::intent::IntentOptions;
+use crate::maintenance::look::{Verdict, until_still};
 use crate::maintenance::marks;
 
-/// How often a target and its source may change while they are looked at.
-const LOOKS: usize = 3;
-
-/// What was found out about a target.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Right,
-    /// A change is on its way to it.
-    InFlight,
-    /// So it is, of this source.
-    Wrong(Wrong, Option<EntityKey>),
-}
+/// What is wrong with a target, and the source that it has.
+type WrongOf = (Wrong, Option<EntityKey>);
 
 impl<T: KeepsCopies> Copies<'_, T> {
     pub(super) async fn target(&self, key: &EntityKey) -> Result<Option<Versioned<T>>> {
@@ -39,23 +30,23 @@ impl<T: KeepsCopies> Copies<'_, T> {
     ///
     /// An intent is deleted after its targets are written. So a target that is wrong when there is no intent any more,
     /// neither of its source nor of itself, is wrong for good, if both have not changed before and after.
-    pub(super) async fn confirm(&self, key: &EntityKey, now: Timestamp) -> Result<Verdict> {
-        for _ in 0..LOOKS {
-            let Some(target) = self.target(key).await? else { return Ok(Verdict::Right) };
-            let source = self.source_of(&target).await?;
-            let at = pointing(target.value())?;
-            if self.has_intent(key, at.as_ref(), now).await? {
-                return Ok(Verdict::InFlight);
-            }
-            let Some(wrong) = judge(&target, source.as_deref())? else { return Ok(Verdict::Right) };
-            let again = self.target(key).await?;
-            let stands = again.as_ref().map(Versioned::etag) == Some(target.etag());
-            let source_again = self.source_of(&target).await?;
-            if stands && source_again.as_ref().map(Versioned::etag) == source.as_ref().map(Versioned::etag) {
-                return Ok(Verdict::Wrong(wrong, at));
-            }
+    pub(super) async fn confirm(&self, key: &EntityKey, now: Timestamp) -> Result<Verdict<WrongOf>> {
+        until_still(|| self.look(key, now)).await
+    }
+
+    async fn look(&self, key: &EntityKey, now: Timestamp) -> Result<Option<Verdict<WrongOf>>> {
+        let Some(target) = self.target(key).await? else { return Ok(Some(Verdict::Right)) };
+        let source = self.source_of(&target).await?;
+        let at = pointing(target.value())?;
+        if self.has_intent(key, at.as_ref(), now).await? {
+            return Ok(Some(Verdict::InFlight));
         }
-        Ok(Verdict::InFlight)
+        let Some(wrong) = judge(&target, source.as_deref())? else { return Ok(Some(Verdict::Right)) };
+        let again = self.target(key).await?;
+        let stands = again.as_ref().map(Versioned::etag) == Some(target.etag());
+        let source_again = self.source_of(&target).await?;
+        let source_stands = source_again.as_ref().map(Versioned::etag) == source.as_ref().map(Versioned::etag);
+        Ok((stands && source_stands).then_some(Verdict::Wrong((wrong, at))))
     }
 
     /// Whether a change is on its way: of the source, or of the target itself.
@@ -92,16 +83,16 @@ impl<T: KeepsCopies> Copies<'_, T> {
 
     /// Whether a target counts its sources, and wrongly, while it stands still: whoever adds a source writes it too.
     pub(super) async fn has_wrong_count(&self, key: &EntityKey) -> Result<bool> {
-        for _ in 0..LOOKS {
-            let Some(target) = self.target(key).await? else { return Ok(false) };
-            if self.miscount(&target).await?.unwrap_or(0) == 0 {
-                return Ok(false);
-            }
-            if self.target(key).await?.as_ref().map(Versioned::etag) == Some(target.etag()) {
-                return Ok(true);
-            }
+        Ok(until_still(|| self.look_at_count(key)).await? == Verdict::Wrong(()))
+    }
+
+    async fn look_at_count(&self, key: &EntityKey) -> Result<Option<Verdict<()>>> {
+        let Some(target) = self.target(key).await? else { return Ok(Some(Verdict::Right)) };
+        if self.miscount(&target).await?.unwrap_or(0) == 0 {
+            return Ok(Some(Verdict::Right));
         }
-        Ok(false)
+        let stands = self.target(key).await?.as_ref().map(Versioned::etag) == Some(target.etag());
+        Ok(stands.then_some(Verdict::Wrong(())))
     }
 
     /// Whether a row stands for so long that nobody comes for it any more.

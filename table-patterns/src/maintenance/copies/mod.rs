@@ -7,11 +7,12 @@ mod mend;
 
 use table_core::{DynamicEntity, EntityKey, ErrorKind, FromRow, Result, Table, Timestamp, Value, reserved};
 
+use super::look::Verdict;
 use super::marks::Mark;
 use super::{Checked, Finding, Maintained, Tables, Wrong};
 use crate::denormalization::{Denormalized, KeepsCopies, is_of_copies};
 use crate::intent::rows;
-use judge::{Verdict, judge};
+use judge::judge;
 
 /// What a finding calls the count of a target.
 const COUNT: &str = "~count";
@@ -77,7 +78,7 @@ impl<T: KeepsCopies> Copies<'_, T> {
             match self.confirm(&key, now).await? {
                 Verdict::Right => {}
                 Verdict::InFlight => checked.in_flight += 1,
-                Verdict::Wrong(wrong, at) => {
+                Verdict::Wrong((wrong, at)) => {
                     checked.findings.push(self.finding(wrong, T::SCHEMA.name, key.clone(), at));
                 }
             }

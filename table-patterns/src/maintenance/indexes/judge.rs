@@ -11,10 +11,8 @@ use super::{Finding, Indexes, Wrong};
 use crate::denormalization::is_of_copies;
 use crate::intent::{IntentOptions, rows};
 use crate::inter_partition_secondary_index::Place;
+use crate::maintenance::look::{Verdict, until_still};
 use crate::maintenance::marks::{self, Mark};
-
-/// How often a source may change while one of its copies is looked at.
-const LOOKS: usize = 3;
 
 /// Where a copy of one index stands or should stand.
 #[derive(Debug, Clone)]
@@ -22,15 +20,6 @@ pub(super) struct Spot {
     pub(super) position: usize,
     pub(super) is_local: bool,
     pub(super) place: Place,
-}
-
-/// What was found out about a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Right,
-    /// A change is on its way to it.
-    InFlight,
-    Wrong(Wrong),
 }
 
 /// Whose a row is.
@@ -148,21 +137,21 @@ impl<E: Entity> Indexes<'_, E> {
     /// An intent is deleted after its index rows are written. So a row that is wrong when there is no intent any
     /// more is wrong for good, if the entity has not changed before and after.
     pub(super) async fn confirm(&self, spot: &Spot, source: &EntityKey, now: Timestamp) -> Result<Verdict> {
-        for _ in 0..LOOKS {
-            let entity = self.entity(source).await?;
-            if !spot.is_local && self.has_intent(source, now).await? {
-                return Ok(Verdict::InFlight);
-            }
-            let stored = self.stored(&spot.place).await?;
-            let Some(wrong) = self.judge(spot, source, entity.as_ref(), stored.as_ref()).await? else {
-                return Ok(Verdict::Right);
-            };
-            let again = self.entity(source).await?;
-            if again.as_ref().map(Versioned::etag) == entity.as_ref().map(Versioned::etag) {
-                return Ok(Verdict::Wrong(wrong));
-            }
+        until_still(|| self.look(spot, source, now)).await
+    }
+
+    async fn look(&self, spot: &Spot, source: &EntityKey, now: Timestamp) -> Result<Option<Verdict>> {
+        let entity = self.entity(source).await?;
+        if !spot.is_local && self.has_intent(source, now).await? {
+            return Ok(Some(Verdict::InFlight));
         }
-        Ok(Verdict::InFlight)
+        let stored = self.stored(&spot.place).await?;
+        let Some(wrong) = self.judge(spot, source, entity.as_ref(), stored.as_ref()).await? else {
+            return Ok(Some(Verdict::Right));
+        };
+        let again = self.entity(source).await?;
+        let stands = again.as_ref().map(Versioned::etag) == entity.as_ref().map(Versioned::etag);
+        Ok(stands.then_some(Verdict::Wrong(wrong)))
     }
 
     async fn judge(

@@ -5,13 +5,14 @@ mod mend;
 
 use table_core::{DynamicEntity, Entity, ErrorKind, Result, Table, Timestamp, Value, reserved};
 
+use super::look::Verdict;
 use super::marks::Mark;
 use super::{Checked, Finding, Maintained, Tables, Wrong};
 use crate::denormalization::is_of_copies;
 use crate::intent::rows;
 use crate::inter_partition_secondary_index::Place;
 use crate::intra_partition_secondary_index::Indexed;
-use judge::{Spot, Verdict};
+use judge::Spot;
 use mend::Done;
 
 /// The indexes of a type, as maintenance sees them.

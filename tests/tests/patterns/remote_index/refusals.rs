@@ -1,11 +1,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use table_core::{Action, DynamicEntity, EntityKey, ErrorKind, Operation, Result, Value, reserved};
+use table_core::{Action, DynamicEntity, Entity, EntityKey, ErrorKind, Operation, Result, Table, Value, reserved};
 use table_patterns::eventually_consistent_transactions::Mover;
 use table_patterns::inter_partition_secondary_index::IntentOptions;
 use table_patterns::{Indexed, IndexedTransaction, UpdateOptions};
-use table_tests::pattern::{memory, our_stores};
+use table_tests::pattern::{memory, our_stores, rows};
 
 use super::{Employee, World, employee, key};
 
@@ -124,5 +124,40 @@ async fn what_fits_no_key_is_refused_before_anything_is_sent() -> Result<()> {
     assert_eq!(error.kind(), ErrorKind::InvalidKey);
     assert_eq!(world.mover.progress().await?.queued, 0);
     world.assert_holds(&[employee(1)]).await;
+    Ok(())
+}
+
+/// Every change of the text concerns sixteen index rows elsewhere, each with a long key.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(partition = "{id:06}", row = "")]
+#[index(a, partition = "a_{text}", row = "{text}_{id:06}", include())]
+#[index(b, partition = "b_{text}", row = "{text}_{id:06}", include())]
+#[index(c, partition = "c_{text}", row = "{text}_{id:06}", include())]
+#[index(d, partition = "d_{text}", row = "{text}_{id:06}", include())]
+#[index(e, partition = "e_{text}", row = "{text}_{id:06}", include())]
+#[index(f, partition = "f_{text}", row = "{text}_{id:06}", include())]
+#[index(g, partition = "g_{text}", row = "{text}_{id:06}", include())]
+#[index(h, partition = "h_{text}", row = "{text}_{id:06}", include())]
+struct Wordy {
+    id: u32,
+    text: String,
+}
+
+#[tokio::test]
+async fn a_change_whose_message_would_be_too_large_is_refused_before_anything_is_sent() -> Result<()> {
+    for store in &our_stores() {
+        let table = Table::new(Arc::clone(&store.tables), "Wordy")?;
+        let mover = Mover::builder(Arc::clone(&store.queues), "words")?.keep_indexes::<Wordy>(&table).build().await?;
+        let words = Indexed::<Wordy>::kept_by(table.clone(), &mover)?;
+        words.create_if_missing().await?;
+        let text = |of: &str| of.repeat(500);
+        words.insert(&Wordy { id: 1, text: text("€") }).await?;
+        let before = rows(&table).await;
+        let error = words.update(Wordy::key(1), |wordy| wordy.text = text("£")).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+        assert!(error.message().contains("with shorter keys"), "{error}");
+        assert_eq!((rows(&table).await, mover.progress().await?.queued), (before, 0));
+        words.delete_by_key(Wordy::key(1)).await?;
+    }
     Ok(())
 }
