@@ -1,6 +1,6 @@
 //! Opening lists that a mover keeps.
 
-use table_core::{Entity, Error, Result, Table};
+use table_core::{DynamicEntity, Entity, Error, Result, Table};
 
 use super::IndexEntities;
 use super::blobs::{CollectBlobs, collect};
@@ -16,7 +16,7 @@ impl<E: Entity> IndexEntities<E> {
     /// # Errors
     /// [`Unsupported`](table_core::ErrorKind::Unsupported) where the mover has no worker for them, or for a list that
     /// is always in a blob where no blobs were declared; [`InvalidName`](table_core::ErrorKind::InvalidName) for the
-    /// table of a list.
+    /// table of a list, and for two lists of one name.
     pub fn kept_by(self, mover: &Mover) -> Result<Self> {
         if !mover.handles::<Intent<Lists>>(&self.scope) {
             return Err(Error::unsupported(format!(
@@ -84,11 +84,13 @@ impl<E: Entity> IndexEntities<E> {
             blobs.ok_or_else(|| Error::unsupported("the lists have no blobs; declare some with `with_blobs`"))?;
         let mut tables = vec![self.table.clone()];
         tables.extend(self.list_tables()?);
-        verify(&tables, super::is_list, &blobs.store, &blobs.prefix(&self.table)).await
+        let is_ours = |table: &Table, row: &DynamicEntity| self.list_of(table.name(), row).is_some();
+        verify(&tables, is_ours, &blobs.store, &blobs.prefix(&self.table, E::SCHEMA.name)).await
     }
 
     /// The other tables in which lists stand.
     pub(crate) fn list_tables(&self) -> Result<Vec<Table>> {
+        self.refuse_doubles()?;
         let mut tables: Vec<Table> = Vec::new();
         for name in self.lists.iter().filter_map(|list| list.place.other_table()) {
             let table = self.table.sibling(name)?;
@@ -101,6 +103,7 @@ impl<E: Entity> IndexEntities<E> {
 
     /// Refuses to write what only a mover can keep.
     pub(super) fn require_keeper(&self) -> Result<()> {
+        self.refuse_doubles()?;
         let elsewhere = self.lists.iter().any(|list| list.is_elsewhere() || list.place.always_in_blob);
         if self.keeper.is_none() && (elsewhere || self.blobs.is_some()) {
             return Err(Error::unsupported(format!(

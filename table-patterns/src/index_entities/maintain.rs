@@ -9,7 +9,6 @@ use table_core::{
     Value, Versioned, reserved,
 };
 
-use super::list::list_name;
 use super::place::Spot;
 use super::{IndexEntities, LISTED_READS};
 use crate::denormalization::is_of_copies;
@@ -38,8 +37,8 @@ impl<E: Entity> Maintained for IndexEntities<E> {
         if table.name() == self.table.name() && E::recognizes(&row) {
             return self.check_source(row, now).await;
         }
-        if let Some(list) = list_name(&row).filter(|name| self.declared(name).is_ok()) {
-            let spot = Spot { list: list.to_owned(), table: table.name().clone(), key: row.key };
+        if let Some(list) = self.list_of(table.name(), &row) {
+            let spot = Spot { list: list.name.to_owned(), table: table.name().clone(), key: row.key };
             return self.check_list(&spot, now).await;
         }
         Ok(self.check_mark(table, &row, now))

@@ -26,6 +26,8 @@ pub(super) struct Shelf<'a> {
     pub(super) blobs: Option<&'a ListBlobs>,
     pub(super) keeper: Option<&'a Keeper>,
     pub(super) scope: &'a str,
+    /// The name of the type whose keys they hold.
+    pub(super) entity: &'static str,
     pub(super) options: &'a UpdateOptions,
 }
 
@@ -135,7 +137,7 @@ impl Shelf<'_> {
     pub(super) async fn draft<E>(&self, list: &List<E>, spot: &Spot, held: &Held, keys: &KeyList) -> Result<Draft> {
         match (self.form(list, spot, held, keys)?, self.blobs) {
             (Form::Blob(row), Some(blobs)) => {
-                let folder = folder(&blobs.prefix(self.table), &spot.key);
+                let folder = folder(&blobs.prefix(self.table, self.entity), &spot.key);
                 Draft::of(row, &IN_BLOB, &folder, &Keeper::new_id(), &held.references).await
             }
             (Form::Row(row) | Form::Blob(row), _) => Ok(Self::without_blob(row, held)),

@@ -32,7 +32,7 @@ async fn a_long_list_moves_to_a_blob_and_back_without_its_users_noticing() -> Re
             there.push(id);
             assert_eq!(world.ids("city", "Berlin").await, there);
             assert_eq!(world.employees.find(&sales, "last_name", "Jones").await?.len(), there.len());
-            in_blob.push(is_in_blob(&list_row(&world, "EmployeesByCity", "list_city:Berlin").await));
+            in_blob.push(is_in_blob(&list_row(&world, "EmployeesByCity", "list:employees:Employee:city:Berlin").await));
         }
         let went = in_blob.iter().position(|is| *is).unwrap();
         assert!(went > 3 && in_blob[went..].iter().all(|is| *is), "{} {in_blob:?}", blobs.name);
@@ -47,7 +47,9 @@ async fn a_long_list_moves_to_a_blob_and_back_without_its_users_noticing() -> Re
             there.remove(0);
             assert_eq!(world.ids("city", "Berlin").await, there);
             if !there.is_empty() {
-                in_blob.push(is_in_blob(&list_row(&world, "EmployeesByCity", "list_city:Berlin").await));
+                in_blob.push(is_in_blob(
+                    &list_row(&world, "EmployeesByCity", "list:employees:Employee:city:Berlin").await,
+                ));
             }
         }
         let came = in_blob.iter().position(|is| !*is).unwrap();
@@ -75,7 +77,7 @@ async fn a_list_can_be_kept_in_a_blob_always() -> Result<()> {
         let names = blob_names(&*world.blobs).await;
         assert_eq!(names.len(), 2);
         assert!(names.iter().all(|name| name.starts_with("lists/of/staff/")), "{names:?}");
-        assert!(is_in_blob(&list_row(&world, "StaffLists", "list_city:Berlin").await));
+        assert!(is_in_blob(&list_row(&world, "StaffLists", "list:staff:Employee:city:Berlin").await));
         assert_eq!(lists.find_across("city", "Berlin").await?.len(), 1);
         assert_eq!(lists.find(&PartitionKey::new("Sales")?, "name", "Jones").await?.len(), 1);
         assert!(lists.delete(key(1)).await?);
@@ -162,14 +164,15 @@ async fn a_list_of_more_than_a_row_holds_is_read_and_written() -> Result<()> {
     world.employees.insert(&employee(1)).await?;
     let table = world.table.sibling("EmployeesByCity")?;
     let lines: Vec<String> = (1..=14_000).map(|id| format!("Sales/empid_{id:06}_{}", "x".repeat(10))).collect();
-    let mut row = DynamicEntity::new(EntityKey::parse("list_city:Berlin", "")?).with("RowKind", "list:city")?;
+    let mut row = DynamicEntity::new(EntityKey::parse("list:employees:Employee:city:Berlin", "")?)
+        .with("RowKind", "list:city")?;
     for (piece, lines) in lines.chunks(1000).enumerate() {
         row.set(&format!("Keys{piece:02}"), lines.join("\n"))?;
     }
     let write = table_core::Operation::new(table_core::Action::InsertOrReplace(row))?;
     table.store().write(table.name(), write).await?;
     world.employees.insert(&employee(3)).await?;
-    assert!(is_in_blob(&list_row(&world, "EmployeesByCity", "list_city:Berlin").await));
+    assert!(is_in_blob(&list_row(&world, "EmployeesByCity", "list:employees:Employee:city:Berlin").await));
     assert_eq!(world.employees.keys_across("city", "Berlin").await?.len(), 14_001);
     Ok(())
 }

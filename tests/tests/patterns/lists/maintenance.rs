@@ -56,17 +56,17 @@ async fn what_is_wrong_is_found_key_by_key_and_repaired() -> Result<()> {
         let report = world.employees.verify(world.now()).await?;
         let employees = world.table.name();
         let expected = [
-            ("orphaned", "last_name", format!("{employees} (Sales, list_last_name:Jones)"), 1),
-            ("orphaned", "team", format!("{employees} (list_team:Blue, )"), 1),
-            ("orphaned", "city", "EmployeesByCity (list_city:Berlin, )".into(), 1),
-            ("stale", "last_name", format!("{employees} (Sales, list_last_name:Jones)"), 3),
-            ("stale", "team", format!("{employees} (list_team:Blue, )"), 3),
-            ("stale", "city", "EmployeesByCity (list_city:Berlin, )".into(), 3),
-            ("missing", "last_name", format!("{employees} (Sales, list_last_name:Smith)"), 3),
-            ("missing", "city", "EmployeesByCity (list_city:Bonn, )".into(), 3),
-            ("missing", "last_name", format!("{employees} (Sales, list_last_name:Jones)"), 9),
-            ("missing", "team", format!("{employees} (list_team:Blue, )"), 9),
-            ("missing", "city", "EmployeesByCity (list_city:Berlin, )".into(), 9),
+            ("orphaned", "last_name", format!("{employees} (Sales, list_Employee:last_name:Jones)"), 1),
+            ("orphaned", "team", format!("{employees} (list_Employee:team:Blue, )"), 1),
+            ("orphaned", "city", "EmployeesByCity (list:employees:Employee:city:Berlin, )".into(), 1),
+            ("stale", "last_name", format!("{employees} (Sales, list_Employee:last_name:Jones)"), 3),
+            ("stale", "team", format!("{employees} (list_Employee:team:Blue, )"), 3),
+            ("stale", "city", "EmployeesByCity (list:employees:Employee:city:Berlin, )".into(), 3),
+            ("missing", "last_name", format!("{employees} (Sales, list_Employee:last_name:Smith)"), 3),
+            ("missing", "city", "EmployeesByCity (list:employees:Employee:city:Bonn, )".into(), 3),
+            ("missing", "last_name", format!("{employees} (Sales, list_Employee:last_name:Jones)"), 9),
+            ("missing", "team", format!("{employees} (list_Employee:team:Blue, )"), 9),
+            ("missing", "city", "EmployeesByCity (list:employees:Employee:city:Berlin, )".into(), 9),
         ];
         let mut expected: Vec<String> = expected
             .iter()
@@ -94,14 +94,16 @@ async fn what_is_no_list_is_reported_and_what_is_anothers_left_alone() -> Result
     world.settle().await;
     let others = [
         DynamicEntity::new(EntityKey::parse("Sales", "note")?).with("Text", "hello")?,
-        DynamicEntity::new(EntityKey::parse("list_badge:1", "")?).with("RowKind", "list:badge")?.with("Keys00", "x")?,
+        DynamicEntity::new(EntityKey::parse("list_Employee:badge:1", "")?)
+            .with("RowKind", "list:badge")?
+            .with("Keys00", "x")?,
     ];
     for row in others {
         write(&world.table, Action::Insert(row)).await;
     }
     let report = world.employees.verify(world.now()).await?;
     assert!(report.is_clean(), "{:?}", report.findings);
-    let broken = DynamicEntity::new(EntityKey::parse("list_team:Red", "")?);
+    let broken = DynamicEntity::new(EntityKey::parse("list_Employee:team:Red", "")?);
     write(&world.table, Action::Insert(broken.with("RowKind", "list:team")?.with("Keys00", "no key")?)).await;
     let bad = employee(3).to_row()?.with("Age", "forty")?;
     write(&world.table, Action::Insert(bad)).await;
@@ -156,12 +158,12 @@ async fn a_change_on_its_way_is_in_flight_and_a_lost_one_is_repaired() {
 #[tokio::test]
 async fn a_repair_beside_a_writer_leaves_no_orphan() -> Result<()> {
     for store in &our_stores() {
-        for list in ["list_last_name:Jones", "list_team:Blue"] {
+        for list in ["list_Employee:last_name:Jones", "list_Employee:team:Blue"] {
             let world = World::new(store, NO_BLOBS).await;
             world.employees.delete(key(1)).await?;
             world.employees.insert(&employee(1)).await?;
             world.settle().await;
-            let beside = list.starts_with("list_last");
+            let beside = list.contains("last_name");
             let at = if beside { EntityKey::parse("Sales", list)? } else { EntityKey::parse(list, "")? };
             write(&world.table, Action::Delete(at, IfMatch::Any)).await;
             let report = world.employees.verify(world.now()).await?;
