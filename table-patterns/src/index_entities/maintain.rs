@@ -89,8 +89,8 @@ impl<E: Entity> IndexEntities<E> {
             Err(error) => return Err(error),
         };
         let mut suspects = Vec::new();
-        for spot in self.spots_of(&key, &entity)? {
-            if !self.shelf().read(self.declared(&spot.list)?, &spot).await?.keys.contains(&key) {
+        for (list, spot) in self.spots_of(&key, &entity)? {
+            if !self.shelf().read(list, &spot).await?.keys.contains(&key) {
                 suspects.push(spot);
             }
         }
@@ -246,7 +246,7 @@ impl<E: Entity> IndexEntities<E> {
             && let Some(entity) = self.entity(source).await?
         {
             // Its message is lost. Lists that the entity has left are found by their keys.
-            for spot in self.spots_of(source, &entity)? {
+            for (_, spot) in self.spots_of(source, &entity)? {
                 self.set(&spot, source).await?;
             }
         }

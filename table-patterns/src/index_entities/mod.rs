@@ -78,8 +78,9 @@
 //! - When very many entities share a value and change often: all writers meet in its list, and each writes it as a
 //!   whole.
 //! - Where a lookup across partitions must see a change at once: a list elsewhere follows within moments.
-//! - For lists elsewhere that near 1 MiB without [`with_blobs`](IndexEntities::with_blobs): an entity whose key finds no
-//!   room can be written and not be listed, and its message is put aside.
+//! - For lists elsewhere that near 1 MiB without [`with_blobs`](IndexEntities::with_blobs): who would join one is refused
+//!   when less than 64 KiB are left. Should more come at the same moment than have room there (thirty of the longest
+//!   keys, a thousand usual ones), the last of them are written and not listed, and their messages are put aside.
 //!
 //! [`maintenance`](crate::maintenance) builds, checks and repairs lists, key by key. To find what is missing it reads for
 //! each entity the lists that are to name it: long lists take long.

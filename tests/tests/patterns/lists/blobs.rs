@@ -1,10 +1,15 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use table_core::{DynamicEntity, EntityKey, ErrorKind, PartitionKey, Result, Value};
+use table_core::{DynamicEntity, EntityKey, ErrorKind, ManualClock, PartitionKey, Result, Value};
 use table_patterns::IndexEntities;
 use table_patterns::eventually_consistent_transactions::Mover;
 use table_patterns::index_entities::{ListBlobs, ListPlace};
-use table_tests::blobs::{blob_names, blob_stores};
+use table_tests::blobs::{FaultyBlobs, blob_names, blob_stores};
+use table_tests::gate::{Call, Turn};
 use table_tests::pattern::{memory, our_stores};
 
 use super::{Employee, FEW, GRACE, World, employee, key};
@@ -25,7 +30,7 @@ async fn a_long_list_moves_to_a_blob_and_back_without_its_users_noticing() -> Re
     for (store, blobs) in our_stores().iter().zip(blob_stores()) {
         let world = World::with_blobs(store, 2 * FEW, blobs.store.clone()).await;
         let sales = PartitionKey::new("Sales")?;
-        let ids = || (1..26).step_by(2);
+        let ids = || (1..30).step_by(2);
         let (mut there, mut in_blob) = (Vec::new(), Vec::new());
         for id in ids() {
             world.employees.insert(&employee(id)).await?;
@@ -174,5 +179,43 @@ async fn a_list_of_more_than_a_row_holds_is_read_and_written() -> Result<()> {
     world.employees.insert(&employee(3)).await?;
     assert!(is_in_blob(&list_row(&world, "EmployeesByCity", "list:employees:Employee:city:Berlin").await));
     assert_eq!(world.employees.keys_across("city", "Berlin").await?.len(), 14_001);
+    Ok(())
+}
+
+/// The first blob takes two minutes, while a worker looks at the queue again and again.
+#[derive(Debug)]
+struct Slow {
+    mover: Mover,
+    clock: Arc<ManualClock>,
+    puts: AtomicU32,
+}
+
+impl Turn for Slow {
+    async fn before(&self, call: Call<'_>) -> Result<()> {
+        if call.name == "put blob" && self.puts.fetch_add(1, Ordering::SeqCst) == 0 {
+            for _ in 0..120 {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                self.clock.advance(Duration::from_secs(1));
+                self.mover.run_due().await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The list beside the entity is put before the transaction, which a fence of the worker would refuse.
+#[tokio::test(start_paused = true)]
+async fn a_slow_blob_keeps_its_message_hidden() -> Result<()> {
+    for store in &our_stores() {
+        let world = World::new(store, 0).await;
+        let (mover, clock) = (world.mover.clone(), store.clock.clone());
+        let slow = Arc::new(Slow { mover, clock, puts: AtomicU32::new(0) });
+        let gated = Arc::new(FaultyBlobs::gated(world.blobs.clone(), slow.clone()));
+        let lists = super::declared(world.table.clone(), gated, 0).kept_by(&world.mover)?;
+        lists.insert(&employee(1)).await?;
+        assert_eq!(slow.puts.load(Ordering::SeqCst), 3, "one for each list");
+        world.settle().await;
+        world.assert_consistent().await;
+    }
     Ok(())
 }
