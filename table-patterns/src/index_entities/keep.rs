@@ -14,15 +14,23 @@ impl<E: Entity> IndexEntities<E> {
     /// [`keep_lists`](MoverBuilder::keep_lists), and somebody starts its workers.
     ///
     /// # Errors
-    /// [`Unsupported`](table_core::ErrorKind::Unsupported) where the mover has no worker for them, or for a list that
-    /// is always in a blob where no blobs were declared; [`InvalidName`](table_core::ErrorKind::InvalidName) for the
+    /// [`Unsupported`](table_core::ErrorKind::Unsupported) where the mover has no worker for them, or one for other lists
+    /// (by name, by place, or since only one of both has blobs), or for a list that is always in a blob where no blobs were declared; [`InvalidName`](table_core::ErrorKind::InvalidName) for the
     /// table of a list, and for two lists of one name.
     pub fn kept_by(self, mover: &Mover) -> Result<Self> {
+        self.refuse_doubles()?;
+        let (entity, table) = (E::SCHEMA.name, self.table.name());
         if !mover.handles::<Intent<Lists>>(&self.scope) {
             return Err(Error::unsupported(format!(
-                "the mover keeps no lists of {} in the table {}; build it with `keep_lists(&lists)`, or open them with `kept_elsewhere` where another process does",
-                E::SCHEMA.name,
-                self.table.name()
+                "the mover keeps no lists of {entity} in the table {table}; build it with `keep_lists(&lists)`, or open them with `kept_elsewhere` where another process does"
+            )));
+        }
+        let (ours, kept) = (self.declaration(), mover.declared(&self.scope));
+        if ours != kept {
+            return Err(Error::unsupported(format!(
+                "the mover keeps other lists of {entity} in the table {table}: there {}, here {}; declare them once, and give them to `keep_lists` and open them with `kept_by`",
+                kept.join(", "),
+                ours.join(", ")
             )));
         }
         self.kept_elsewhere(mover)
@@ -43,11 +51,12 @@ impl<E: Entity> IndexEntities<E> {
                 list.name
             )));
         }
-        self.keeper = Some(Keeper::new(mover));
+        self.keeper = Some(Keeper { options: self.intents.clone(), ..Keeper::new(mover) });
         Ok(self)
     }
 
-    /// Sets how long intents are hidden, and how long tombstones, fences and replaced blobs stay.
+    /// Sets how long intents are hidden, and how long tombstones, fences and replaced blobs stay; before or after a mover
+    /// is given.
     ///
     /// # Errors
     /// [`LimitExceeded`](table_core::ErrorKind::LimitExceeded) for a grace period over seven days, or for intents
@@ -55,8 +64,9 @@ impl<E: Entity> IndexEntities<E> {
     pub fn with_intents(mut self, options: IntentOptions) -> Result<Self> {
         options.check()?;
         if let Some(keeper) = &mut self.keeper {
-            keeper.options = options;
+            keeper.options = options.clone();
         }
+        self.intents = options;
         Ok(self)
     }
 
@@ -101,6 +111,14 @@ impl<E: Entity> IndexEntities<E> {
         Ok(tables)
     }
 
+    /// What a mover and whoever writes must agree on.
+    fn declaration(&self) -> Vec<String> {
+        let mut lists: Vec<String> = self.lists.iter().map(|list| format!("{} {}", list.name, list.place)).collect();
+        lists.sort_unstable();
+        lists.push(if self.blobs.is_some() { "with blobs" } else { "without blobs" }.to_owned());
+        lists
+    }
+
     /// Refuses to write what only a mover can keep.
     pub(super) fn require_keeper(&self) -> Result<()> {
         self.refuse_doubles()?;
@@ -122,9 +140,11 @@ impl MoverBuilder {
     #[must_use]
     pub fn keep_lists<E: Entity>(self, lists: &IndexEntities<E>) -> Self {
         // What the worker writes may be in blobs, of which it tells before it puts them.
-        let kept = IndexEntities { keeper: Some(Keeper::new(&self.sender())), ..lists.clone() };
+        let keeper = Keeper { options: lists.intents.clone(), ..Keeper::new(&self.sender()) };
+        let kept = IndexEntities { keeper: Some(keeper), ..lists.clone() };
         let (settled, collected) = (kept.clone(), kept);
-        let builder = self.keep_intents(&lists.table, &lists.scope, move |intent: Intent<Lists>| {
+        let declared = self.declare(&lists.scope, lists.declaration());
+        let builder = declared.keep_intents(&lists.table, &lists.scope, move |intent: Intent<Lists>| {
             let mut lists = settled.clone();
             if let Some(keeper) = &mut lists.keeper {
                 keeper.options.grace = intent.grace;

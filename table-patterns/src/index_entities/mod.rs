@@ -140,7 +140,7 @@ use table_core::{
 };
 
 use crate::attempts::UpdateOptions;
-use crate::intent::Keeper;
+use crate::intent::{IntentOptions, Keeper};
 use list::{KeyList, list_name};
 use place::List;
 use shelf::Shelf;
@@ -197,6 +197,8 @@ pub struct IndexEntities<E> {
     blobs: Option<ListBlobs>,
     /// Who keeps the lists elsewhere, and collects blobs.
     keeper: Option<Keeper>,
+    /// How long intents are hidden and what is left stays, whoever keeps the lists.
+    intents: IntentOptions,
     /// Which messages a worker of these lists has.
     scope: String,
 }
@@ -213,6 +215,7 @@ impl<E: Entity> IndexEntities<E> {
             doubled: None,
             blobs: None,
             keeper: None,
+            intents: IntentOptions::default(),
             scope,
         }
     }
@@ -376,6 +379,7 @@ impl<E> Clone for IndexEntities<E> {
             doubled: self.doubled,
             blobs: self.blobs.clone(),
             keeper: self.keeper.clone(),
+            intents: self.intents.clone(),
             scope: self.scope.clone(),
         }
     }

@@ -84,6 +84,17 @@ impl ListPlace {
     }
 }
 
+impl fmt::Display for ListPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.stands {
+            Stands::Beside => f.write_str("beside its entities")?,
+            Stands::Partition => f.write_str("in a partition of its own")?,
+            Stands::Table(name) => write!(f, "in the table {name}")?,
+        }
+        f.write_str(if self.always_in_blob { " in blobs" } else { "" })
+    }
+}
+
 /// A declared list: its name, where it stands, and the value by which an entity is listed.
 pub(super) struct List<E> {
     pub(super) name: &'static str,
