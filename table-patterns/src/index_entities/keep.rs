@@ -15,8 +15,9 @@ impl<E: Entity> IndexEntities<E> {
     ///
     /// # Errors
     /// [`Unsupported`](table_core::ErrorKind::Unsupported) where the mover has no worker for them, or one for other lists
-    /// (by name, by place, or since only one of both has blobs), or for a list that is always in a blob where no blobs were declared; [`InvalidName`](table_core::ErrorKind::InvalidName) for the
-    /// table of a list, and for two lists of one name.
+    /// (by name, by place, or since only one of both has blobs), or for a list that is always in a blob where no blobs
+    /// were declared; [`InvalidName`](table_core::ErrorKind::InvalidName) for the table of a list, and for two lists of
+    /// one name.
     pub fn kept_by(self, mover: &Mover) -> Result<Self> {
         self.refuse_doubles()?;
         let (entity, table) = (E::SCHEMA.name, self.table.name());

@@ -17,7 +17,7 @@
 //! | `EmployeesByCity` | `list:employees:Employee:city:Berlin` | | in another table: the same |
 //! | `EmployeesByCity` | `list:employees:Employee:city:Bonn` | | `RowKind` = `tombstone`: nobody has this value any more |
 //! | `EmployeesByCity` | `list:employees:Employee:city:Rome` | | in a blob: `Keys` = `blob:1;901120;9f86…;text;employees-lists/Employee/3a7b…/Keys-9f86…-5c2e…`, `RowBlobs` = `Keys` |
-//! | `Employees` | `Sales` | `~intent_5c2e…` | `RowKind` = `intent`: a change that is not yet in all lists; or `fence`: no such change may come any more |
+//! | `Employees` | `Sales` | `~intent_list_5c2e…` | `RowKind` = `intent`: a change that is not yet in all lists; or `fence`: no such change may come any more |
 //!
 //! The key of a list has the type of its entities in it, and in another table theirs too: lists of two types or tables
 //! share no row, whatever they are called and wherever they stand.
@@ -82,8 +82,8 @@
 //!   when less than 64 KiB are left. Should more come at the same moment than have room there (thirty of the longest
 //!   keys, a thousand usual ones), the last of them are written and not listed, and their messages are put aside.
 //!
-//! [`maintenance`](crate::maintenance) builds, checks and repairs lists, key by key. To find what is missing it reads for
-//! each entity the lists that are to name it: long lists take long.
+//! [`maintenance`](crate::maintenance) builds, checks and repairs lists, key by key. To find what is missing it reads the
+//! lists that are to name an entity, once for all that come within ten seconds while no more than 100,000 keys are kept.
 //!
 //! A list elsewhere, from declaration to lookup:
 //!
@@ -128,6 +128,7 @@ mod blobs;
 mod keep;
 mod list;
 mod maintain;
+mod pass;
 mod place;
 mod settle;
 mod shelf;

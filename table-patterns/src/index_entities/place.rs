@@ -155,7 +155,7 @@ pub(super) fn fits_no_key(error: &Error) -> bool {
 }
 
 /// The row of a list for one value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Spot {
     pub(super) list: String,
     pub(super) table: TableName,

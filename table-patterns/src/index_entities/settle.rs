@@ -6,7 +6,7 @@
 //! the new version is what stops whoever comes late with what was read before.
 
 use serde::{Deserialize, Serialize};
-use table_core::{Entity, EntityKey, Error, Key, Result};
+use table_core::{DynamicEntity, Entity, EntityKey, Error, Key, Result};
 
 use super::IndexEntities;
 use super::place::{List, Spot, fits_no_key};
@@ -17,6 +17,20 @@ use crate::intent::{Age, Garbage, Named, rows};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Lists {
     pub(super) lists: Vec<Spot>,
+}
+
+/// What the names of these intents begin with, by which they are told from those of others beside them.
+const LIST_ID: &str = "list_";
+
+/// A new name for an intent.
+pub(super) fn new_id() -> String {
+    format!("{LIST_ID}{}", crate::intent::Keeper::new_id())
+}
+
+/// Whether an intent or a fence is one of lists.
+pub(super) fn is_of_lists(row: &DynamicEntity) -> bool {
+    let name = row.key.row.as_str().strip_prefix(rows::INTENT_PREFIX);
+    name.is_some_and(|name| name.starts_with(LIST_ID))
 }
 
 impl Named for Lists {
@@ -34,7 +48,7 @@ impl<E: Entity> IndexEntities<E> {
     }
 
     /// Reads and writes until it fits, a bounded number of times.
-    pub(super) async fn settle_one(&self, source: &EntityKey, spot: &Spot) -> Result<Option<Garbage>> {
+    async fn settle_one(&self, source: &EntityKey, spot: &Spot) -> Result<Option<Garbage>> {
         let list = self.declared(&spot.list)?;
         let mut attempts = self.options.begin();
         loop {
@@ -98,9 +112,9 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    pub(super) fn add(&mut self, of_one: Result<Option<Garbage>>) {
+    pub(super) fn add(&mut self, of_one: Result<impl IntoIterator<Item = Garbage>>) {
         match of_one {
-            Ok(tombstone) => self.garbage.extend(tombstone),
+            Ok(tombstones) => self.garbage.extend(tombstones),
             Err(error) if self.failed.is_none() => self.failed = Some(error),
             Err(error) => tracing::debug!(%error, "another list could not be written"),
         }

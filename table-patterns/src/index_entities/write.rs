@@ -7,11 +7,11 @@ use table_core::{
 };
 
 use super::place::{Spot, fits_no_key};
-use super::settle::{Lists, Outcome};
+use super::settle::{Lists, Outcome, new_id};
 use super::shelf::{Held, Shelf, Uploaded};
 use super::{IndexEntities, KeyList, LISTED_READS};
 use crate::blobs::Draft;
-use crate::intent::{Age, Ended, Garbage, Keeper, Sent, is_conflict};
+use crate::intent::{Age, Ended, Garbage, Sent, is_conflict};
 use crate::intra_partition_secondary_index::{IndexedTransaction, Refused};
 use crate::rows::{marked, version};
 
@@ -190,7 +190,7 @@ impl<E: Entity> IndexEntities<E> {
         let lists: Vec<Spot> = elsewhere.map(|change| change.spot.clone()).collect();
         let Some(keeper) = self.keeper.as_ref().filter(|_| !lists.is_empty()) else { return Ok(None) };
         let (scope, source) = (self.scope.clone(), attempt.source.clone());
-        keeper.send(scope, Keeper::new_id(), source, Lists { lists }, attempt.age).await.map(Some)
+        keeper.send(scope, new_id(), source, Lists { lists }, attempt.age).await.map(Some)
     }
 
     /// The entity and the lists beside it, in one transaction; with the intent where there is one. The blobs of
@@ -289,7 +289,7 @@ impl<E: Entity> IndexEntities<E> {
         for (Change { spot, joins, .. }, held) in attempt.elsewhere() {
             match self.write_key(spot, held.clone(), attempt.source, *joins, attempt.age).await.transpose() {
                 Some(written) => outcome.add(written),
-                None => outcome.add(self.settle_one(attempt.source, spot).await),
+                None => outcome.add(self.settle(attempt.source, std::slice::from_ref(spot)).await),
             }
         }
         outcome.end()
