@@ -36,7 +36,7 @@ impl BlobReport {
 /// elsewhere.
 pub(crate) async fn verify(
     tables: &[Table],
-    rows_of: impl Fn(&DynamicEntity) -> bool,
+    rows_of: impl Fn(&Table, &DynamicEntity) -> bool,
     blobs: &Arc<dyn ObjectStore>,
     prefix: &Path,
 ) -> Result<BlobReport> {
@@ -46,7 +46,7 @@ pub(crate) async fn verify(
     for table in tables {
         let mut rows = table.stream(Query::<DynamicEntity>::all().allow_scan());
         while let Some(row) = rows.try_next().await? {
-            if !rows_of(&row) {
+            if !rows_of(table, &row) {
                 continue;
             }
             for (property, reference) in references(&row)? {

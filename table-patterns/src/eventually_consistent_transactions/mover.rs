@@ -40,6 +40,8 @@ pub(super) struct Shared {
     pub(super) counters: Counters,
     /// Told when this process has sent something, or has ended something.
     pub(super) news: Notify,
+    /// What was declared for each scope.
+    declared: HashMap<String, Vec<String>>,
 }
 
 /// What this process has done so far.
@@ -78,6 +80,8 @@ pub struct MoverProgress {
 ///
 /// See the [module](crate::eventually_consistent_transactions) for an example.
 pub struct MoverBuilder {
+    /// What was declared for each scope.
+    declared: HashMap<String, Vec<String>>,
     queues: Arc<dyn QueueStore>,
     queue: QueueName,
     poison: QueueName,
@@ -94,6 +98,7 @@ impl Mover {
     /// [`InvalidName`](table_core::ErrorKind::InvalidName) for a name that the service does not take.
     pub fn builder(queues: Arc<dyn QueueStore>, queue: &str) -> Result<MoverBuilder> {
         Ok(MoverBuilder {
+            declared: HashMap::new(),
             queues,
             queue: QueueName::new(queue)?,
             poison: QueueName::new(format!("{queue}-poison"))?,
@@ -197,6 +202,11 @@ impl Mover {
     /// Whether this process handles items of a kind and a scope.
     pub(crate) fn handles<W: WorkItem>(&self, scope: &str) -> bool {
         self.shared.handlers.contains_key(&handler_name(W::KIND, scope))
+    }
+
+    /// What the handlers of a scope were made for.
+    pub(crate) fn declared(&self, scope: &str) -> &[String] {
+        self.shared.declared.get(scope).map_or(&[], Vec::as_slice)
     }
 
     /// Starts working in the background, until the workers are shut down or dropped.
@@ -332,7 +342,14 @@ impl MoverBuilder {
             handlers,
             counters: Counters::default(),
             news: Notify::new(),
+            declared: self.declared.clone(),
         }
+    }
+
+    /// Notes what the handlers of a scope were made for, so that whoever sends to them can compare it with its own.
+    pub(crate) fn declare(mut self, scope: &str, what: Vec<String>) -> Self {
+        self.declared.insert(scope.to_owned(), what);
+        self
     }
 
     /// Creates the queues unless they exist, and the mover.

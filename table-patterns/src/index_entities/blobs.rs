@@ -58,7 +58,8 @@ impl ListBlobs {
         self
     }
 
-    /// Begins the names of new blobs with another prefix than the table's name and `-lists`.
+    /// Begins the names of new blobs with another prefix than the table's name and `-lists`. The table's name follows
+    /// it, and the type's in any case.
     ///
     /// # Errors
     /// [`InvalidName`](ErrorKind::InvalidName) for a prefix that no blob can have.
@@ -79,12 +80,15 @@ impl ListBlobs {
         self.most_bytes
     }
 
-    pub(super) fn prefix(&self, table: &Table) -> Path {
-        if self.prefix == Path::default() {
-            Path::from(format!("{}-lists", table.name().as_str().to_ascii_lowercase()))
+    /// What the names of the lists of a table's entities of one type begin with, and no others.
+    pub(super) fn prefix(&self, table: &Table, entity: &str) -> Path {
+        let table = table.name().as_str().to_ascii_lowercase();
+        let of_table = if self.prefix == Path::default() {
+            Path::from(format!("{table}-lists"))
         } else {
-            self.prefix.clone()
-        }
+            self.prefix.clone().join(table)
+        };
+        of_table.join(entity)
     }
 }
 

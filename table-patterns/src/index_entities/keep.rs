@@ -1,6 +1,6 @@
 //! Opening lists that a mover keeps.
 
-use table_core::{Entity, Error, Result, Table};
+use table_core::{DynamicEntity, Entity, Error, Result, Table};
 
 use super::IndexEntities;
 use super::blobs::{CollectBlobs, collect};
@@ -14,15 +14,24 @@ impl<E: Entity> IndexEntities<E> {
     /// [`keep_lists`](MoverBuilder::keep_lists), and somebody starts its workers.
     ///
     /// # Errors
-    /// [`Unsupported`](table_core::ErrorKind::Unsupported) where the mover has no worker for them, or for a list that
-    /// is always in a blob where no blobs were declared; [`InvalidName`](table_core::ErrorKind::InvalidName) for the
-    /// table of a list.
+    /// [`Unsupported`](table_core::ErrorKind::Unsupported) where the mover has no worker for them, or one for other lists
+    /// (by name, by place, or since only one of both has blobs), or for a list that is always in a blob where no blobs
+    /// were declared; [`InvalidName`](table_core::ErrorKind::InvalidName) for the table of a list, and for two lists of
+    /// one name.
     pub fn kept_by(self, mover: &Mover) -> Result<Self> {
+        self.refuse_doubles()?;
+        let (entity, table) = (E::SCHEMA.name, self.table.name());
         if !mover.handles::<Intent<Lists>>(&self.scope) {
             return Err(Error::unsupported(format!(
-                "the mover keeps no lists of {} in the table {}; build it with `keep_lists(&lists)`, or open them with `kept_elsewhere` where another process does",
-                E::SCHEMA.name,
-                self.table.name()
+                "the mover keeps no lists of {entity} in the table {table}; build it with `keep_lists(&lists)`, or open them with `kept_elsewhere` where another process does"
+            )));
+        }
+        let (ours, kept) = (self.declaration(), mover.declared(&self.scope));
+        if ours != kept {
+            return Err(Error::unsupported(format!(
+                "the mover keeps other lists of {entity} in the table {table}: there {}, here {}; declare them once, and give them to `keep_lists` and open them with `kept_by`",
+                kept.join(", "),
+                ours.join(", ")
             )));
         }
         self.kept_elsewhere(mover)
@@ -43,11 +52,12 @@ impl<E: Entity> IndexEntities<E> {
                 list.name
             )));
         }
-        self.keeper = Some(Keeper::new(mover));
+        self.keeper = Some(Keeper { options: self.intents.clone(), ..Keeper::new(mover) });
         Ok(self)
     }
 
-    /// Sets how long intents are hidden, and how long tombstones, fences and replaced blobs stay.
+    /// Sets how long intents are hidden, and how long tombstones, fences and replaced blobs stay; before or after a mover
+    /// is given.
     ///
     /// # Errors
     /// [`LimitExceeded`](table_core::ErrorKind::LimitExceeded) for a grace period over seven days, or for intents
@@ -55,8 +65,9 @@ impl<E: Entity> IndexEntities<E> {
     pub fn with_intents(mut self, options: IntentOptions) -> Result<Self> {
         options.check()?;
         if let Some(keeper) = &mut self.keeper {
-            keeper.options = options;
+            keeper.options = options.clone();
         }
+        self.intents = options;
         Ok(self)
     }
 
@@ -84,11 +95,13 @@ impl<E: Entity> IndexEntities<E> {
             blobs.ok_or_else(|| Error::unsupported("the lists have no blobs; declare some with `with_blobs`"))?;
         let mut tables = vec![self.table.clone()];
         tables.extend(self.list_tables()?);
-        verify(&tables, super::is_list, &blobs.store, &blobs.prefix(&self.table)).await
+        let is_ours = |table: &Table, row: &DynamicEntity| self.list_of(table.name(), row).is_some();
+        verify(&tables, is_ours, &blobs.store, &blobs.prefix(&self.table, E::SCHEMA.name)).await
     }
 
     /// The other tables in which lists stand.
     pub(crate) fn list_tables(&self) -> Result<Vec<Table>> {
+        self.refuse_doubles()?;
         let mut tables: Vec<Table> = Vec::new();
         for name in self.lists.iter().filter_map(|list| list.place.other_table()) {
             let table = self.table.sibling(name)?;
@@ -99,8 +112,17 @@ impl<E: Entity> IndexEntities<E> {
         Ok(tables)
     }
 
+    /// What a mover and whoever writes must agree on.
+    fn declaration(&self) -> Vec<String> {
+        let mut lists: Vec<String> = self.lists.iter().map(|list| format!("{} {}", list.name, list.place)).collect();
+        lists.sort_unstable();
+        lists.push(if self.blobs.is_some() { "with blobs" } else { "without blobs" }.to_owned());
+        lists
+    }
+
     /// Refuses to write what only a mover can keep.
     pub(super) fn require_keeper(&self) -> Result<()> {
+        self.refuse_doubles()?;
         let elsewhere = self.lists.iter().any(|list| list.is_elsewhere() || list.place.always_in_blob);
         if self.keeper.is_none() && (elsewhere || self.blobs.is_some()) {
             return Err(Error::unsupported(format!(
@@ -119,9 +141,11 @@ impl MoverBuilder {
     #[must_use]
     pub fn keep_lists<E: Entity>(self, lists: &IndexEntities<E>) -> Self {
         // What the worker writes may be in blobs, of which it tells before it puts them.
-        let kept = IndexEntities { keeper: Some(Keeper::new(&self.sender())), ..lists.clone() };
+        let keeper = Keeper { options: lists.intents.clone(), ..Keeper::new(&self.sender()) };
+        let kept = IndexEntities { keeper: Some(keeper), ..lists.clone() };
         let (settled, collected) = (kept.clone(), kept);
-        let builder = self.keep_intents(&lists.table, &lists.scope, move |intent: Intent<Lists>| {
+        let declared = self.declare(&lists.scope, lists.declaration());
+        let builder = declared.keep_intents(&lists.table, &lists.scope, move |intent: Intent<Lists>| {
             let mut lists = settled.clone();
             if let Some(keeper) = &mut lists.keeper {
                 keeper.options.grace = intent.grace;

@@ -41,6 +41,10 @@ impl KeyList {
         self.0.is_empty()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn contains(&self, key: &EntityKey) -> bool {
         self.0.contains(key)
     }

@@ -5,17 +5,17 @@ use std::time::Duration;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use table_core::store::Selection;
 use table_core::{
-    Action, DynamicEntity, Entity, EntityKey, Error, ErrorKind, IfMatch, Key, Operation, Result, Table, Timestamp,
-    Value, Versioned, reserved,
+    Action, DynamicEntity, Entity, EntityKey, Error, ErrorKind, IfMatch, Key, Operation, Result, Table, TableName,
+    Timestamp, Value, Versioned, reserved,
 };
 
-use super::list::list_name;
+use super::pass::{Pass, Reads};
 use super::place::Spot;
+use super::settle::is_of_lists;
 use super::{IndexEntities, LISTED_READS};
-use crate::denormalization::is_of_copies;
-use crate::intent::{Age, IntentOptions, is_conflict, rows};
+use crate::intent::{Age, is_conflict, rows};
 use crate::maintenance::marks::{Mark, has_intent, is_overdue};
-use crate::maintenance::{Checked, Finding, Maintained, Tables, Wrong};
+use crate::maintenance::{Checked, Finding, Maintained, MaintenanceOptions, Report, Tables, Wrong};
 
 /// How often a source may change while one of its lists is looked at.
 const LOOKS: usize = 3;
@@ -35,31 +35,19 @@ impl<E: Entity> Maintained for IndexEntities<E> {
     }
 
     async fn check(&self, table: &Table, row: DynamicEntity, now: Timestamp) -> Result<Checked> {
-        if table.name() == self.table.name() && E::recognizes(&row) {
-            return self.check_source(row, now).await;
-        }
-        if let Some(list) = list_name(&row).filter(|name| self.declared(name).is_ok()) {
-            let spot = Spot { list: list.to_owned(), table: table.name().clone(), key: row.key };
-            return self.check_list(&spot, now).await;
-        }
-        Ok(self.check_mark(table, &row, now))
+        self.check_in(&Reads::default(), table, row, now).await
     }
 
     async fn fill(&self, table: &Table, row: DynamicEntity) -> Result<Checked> {
-        if table.name() != self.table.name() || !E::recognizes(&row) {
-            return Ok(Checked::default());
-        }
-        self.require_keeper()?;
-        let mut checked = Checked { is_source: true, ..Checked::default() };
-        match self.suspects(row).await? {
-            Err(unreadable) => checked.findings.push(unreadable),
-            Ok((source, suspects)) => {
-                for spot in suspects {
-                    checked.written += u64::from(self.set(&spot, &source).await?);
-                }
-            }
-        }
-        Ok(checked)
+        self.fill_in(&Reads::default(), table, row).await
+    }
+
+    async fn build(&self, options: MaintenanceOptions) -> Result<Report> {
+        Pass::new(self).build(options).await
+    }
+
+    async fn verify(&self, options: MaintenanceOptions) -> Result<Report> {
+        Pass::new(self).verify(options).await
     }
 
     async fn mend(&self, finding: &Finding, now: Timestamp) -> Result<bool> {
@@ -77,40 +65,72 @@ impl<E: Entity> Maintained for IndexEntities<E> {
 }
 
 impl<E: Entity> IndexEntities<E> {
-    /// The lists that lack a stored entity; or that nothing can be said of them.
-    async fn suspects(&self, row: DynamicEntity) -> Result<Result<(EntityKey, Vec<Spot>), Finding>> {
+    /// As [`check`](Maintained::check), with the lists that a pass has read.
+    pub(super) async fn check_in(
+        &self,
+        reads: &Reads,
+        table: &Table,
+        row: DynamicEntity,
+        now: Timestamp,
+    ) -> Result<Checked> {
+        if table.name() == self.table.name() && E::recognizes(&row) {
+            return self.check_source(reads, row, now).await;
+        }
+        if let Some(list) = self.list_of(table.name(), &row) {
+            let spot = Spot { list: list.name.to_owned(), table: table.name().clone(), key: row.key };
+            return self.check_list(&spot, now).await;
+        }
+        self.check_mark(table, &row, now).await
+    }
+
+    /// As [`fill`](Maintained::fill), with the lists that a pass has read.
+    pub(super) async fn fill_in(&self, reads: &Reads, table: &Table, row: DynamicEntity) -> Result<Checked> {
+        if table.name() != self.table.name() || !E::recognizes(&row) {
+            return Ok(Checked::default());
+        }
+        self.require_keeper()?;
+        let mut checked = Checked { is_source: true, ..Checked::default() };
+        let source = row.key.clone();
+        for spot in self.suspects(reads, row, &mut checked).await? {
+            checked.written += u64::from(self.set(&spot, &source).await?);
+        }
+        Ok(checked)
+    }
+
+    /// The lists that lack a stored entity. Where the entity or a list cannot be read, that is found.
+    async fn suspects(&self, reads: &Reads, row: DynamicEntity, checked: &mut Checked) -> Result<Vec<Spot>> {
         let key = row.key.clone();
+        let unreadable = |spot| finding(&spot, Wrong::Unreadable, &key);
         let entity = match E::from_row(row) {
             Ok(entity) => entity,
             Err(error) if error.kind() == ErrorKind::Corrupted => {
-                let (copy, table) = (String::new(), self.table.name().clone());
-                let source = Some(key.clone());
-                return Ok(Err(Finding { wrong: Wrong::Unreadable, copy, table, key, source }));
+                let (list, table) = (String::new(), self.table.name().clone());
+                checked.findings.push(unreadable(Spot { list, table, key: key.clone() }));
+                return Ok(Vec::new());
             }
             Err(error) => return Err(error),
         };
         let mut suspects = Vec::new();
-        for spot in self.spots_of(&key, &entity)? {
-            if !self.shelf().read(self.declared(&spot.list)?, &spot).await?.keys.contains(&key) {
-                suspects.push(spot);
+        for (list, spot) in self.spots_of(&key, &entity)? {
+            match reads.contains(self.shelf(), list, &spot, &key).await {
+                Ok(true) => {}
+                Ok(false) => suspects.push(spot),
+                Err(error) if error.kind() == ErrorKind::Corrupted => checked.findings.push(unreadable(spot)),
+                Err(error) => return Err(error),
             }
         }
-        Ok(Ok((key, suspects)))
+        Ok(suspects)
     }
 
-    async fn check_source(&self, row: DynamicEntity, now: Timestamp) -> Result<Checked> {
+    async fn check_source(&self, reads: &Reads, row: DynamicEntity, now: Timestamp) -> Result<Checked> {
         let mut checked = Checked { is_source: true, ..Checked::default() };
-        match self.suspects(row).await? {
-            Err(unreadable) => checked.findings.push(unreadable),
-            Ok((source, suspects)) => {
-                for spot in suspects {
-                    match self.confirm(&spot, &source, now).await? {
-                        // A key whose entity has moved on since is found in its list.
-                        Verdict::Right | Verdict::Wrong(Wrong::Stale | Wrong::Orphaned) => {}
-                        Verdict::Wrong(wrong) => checked.findings.push(finding(&spot, wrong, &source)),
-                        Verdict::InFlight => checked.in_flight += 1,
-                    }
-                }
+        let source = row.key.clone();
+        for spot in self.suspects(reads, row, &mut checked).await? {
+            match self.confirm(&spot, &source, now).await? {
+                // A key whose entity has moved on since is found in its list.
+                Verdict::Right | Verdict::Wrong(Wrong::Stale | Wrong::Orphaned) => {}
+                Verdict::Wrong(wrong) => checked.findings.push(finding(&spot, wrong, &source)),
+                Verdict::InFlight => checked.in_flight += 1,
             }
         }
         Ok(checked)
@@ -157,9 +177,7 @@ impl<E: Entity> IndexEntities<E> {
         let list = self.declared(&spot.list)?;
         for _ in 0..LOOKS {
             let entity = self.entity(source).await?;
-            if list.is_elsewhere()
-                && has_intent(&self.table, source, now, self.grace(), |row| !is_of_copies(row)).await?
-            {
+            if list.is_elsewhere() && has_intent(&self.table, source, now, self.grace(), is_of_lists).await? {
                 return Ok(Verdict::InFlight);
             }
             let is_in = self.shelf().read(list, spot).await?.keys.contains(source);
@@ -179,25 +197,43 @@ impl<E: Entity> IndexEntities<E> {
     }
 
     /// Tombstones, intents and fences are left over when they are old.
-    fn check_mark(&self, table: &Table, row: &DynamicEntity, now: Timestamp) -> Checked {
+    async fn check_mark(&self, table: &Table, row: &DynamicEntity, now: Timestamp) -> Result<Checked> {
         let mut checked = Checked::default();
-        let owner = row.get(reserved::ROW_OWNER.as_str()).and_then(Value::as_str);
-        let source = owner.and_then(|owner| rows::source(&self.table, owner));
-        if let (Some(mark @ (Mark::Tombstone | Mark::Intent | Mark::Fence)), Some(source)) = (Mark::of(row), source)
-            && is_overdue(row, now, self.grace())
+        if is_overdue(row, now, self.grace())
+            && let Some((mark, source)) = self.own_mark(table.name(), row).await?
         {
             let spot = Spot { list: mark.as_str().to_owned(), table: table.name().clone(), key: row.key.clone() };
             checked.findings.push(finding(&spot, Wrong::Leftover, &source));
         }
-        checked
+        Ok(checked)
+    }
+
+    /// The mark of a row, and its entity, where it is one of these lists: a tombstone in their place, or an intent or
+    /// fence of theirs. Those of indexes, of copies, and of the lists of another type are not theirs to clear.
+    async fn own_mark(&self, table: &TableName, row: &DynamicEntity) -> Result<Option<(Mark, EntityKey)>> {
+        let owner = row.get(reserved::ROW_OWNER.as_str()).and_then(Value::as_str);
+        let source = owner.and_then(|owner| rows::source(&self.table, owner));
+        let (Some(mark), Some(source)) = (Mark::of(row), source) else { return Ok(None) };
+        let is_ours = match mark {
+            Mark::Tombstone => self.lists.iter().any(|list| list.is_called(&self.table, table, &row.key)),
+            Mark::Intent | Mark::Fence => is_of_lists(row) && !self.is_anothers(&source).await?,
+            Mark::Claim => false,
+        };
+        Ok(is_ours.then_some((mark, source)))
+    }
+
+    /// Whether an entity of another type stands there.
+    async fn is_anothers(&self, source: &EntityKey) -> Result<bool> {
+        let stored = self.table.store().get(self.table.name(), source, &Selection::All).await?;
+        Ok(stored.is_some_and(|row| !E::recognizes(&row)))
     }
 
     async fn entity(&self, key: &EntityKey) -> Result<Option<Versioned<E>>> {
         self.table.get::<E>(Key::from(key.clone())).await
     }
 
-    fn grace(&self) -> Duration {
-        self.keeper.as_ref().map_or_else(|| IntentOptions::default().grace, |keeper| keeper.options.grace)
+    const fn grace(&self) -> Duration {
+        self.intents.grace
     }
 
     /// Puts a key into a list, or takes it out, as its entity says, and says whether that took a write.
@@ -240,18 +276,19 @@ impl<E: Entity> IndexEntities<E> {
     async fn clear(&self, finding: &Finding, source: &EntityKey, now: Timestamp) -> Result<bool> {
         let store = self.table.store();
         let Some(row) = store.get(&finding.table, &finding.key, &Selection::All).await? else { return Ok(true) };
-        if !is_overdue(&row, now, self.grace()) {
+        let mark = self.own_mark(&finding.table, &row).await?.map(|(mark, _)| mark);
+        if mark.is_none() || !is_overdue(&row, now, self.grace()) {
             return Ok(false);
         }
-        if Mark::of(&row) == Some(Mark::Intent)
+        if mark == Some(Mark::Intent)
             && let Some(entity) = self.entity(source).await?
         {
             // Its message is lost. Lists that the entity has left are found by their keys.
-            for spot in self.spots_of(source, &entity)? {
+            for (_, spot) in self.spots_of(source, &entity)? {
                 self.set(&spot, source).await?;
             }
         }
-        let Some(etag) = row.etag.clone().filter(|_| Mark::of(&row).is_some()) else { return Ok(false) };
+        let Some(etag) = row.etag.clone() else { return Ok(false) };
         let remove = Operation::new(Action::Delete(finding.key.clone(), IfMatch::Version(etag)))?;
         match store.write(&finding.table, remove).await {
             Ok(_) => Ok(true),

@@ -12,12 +12,15 @@
 //! | table | partition | row | properties |
 //! | --- | --- | --- | --- |
 //! | `Employees` | `Sales` | `empid_000152` | the entity, and `RowToken` |
-//! | `Employees` | `Sales` | `list_last_name:Jones` | beside: `RowKind` = `list:last_name`, `Keys00` = `empid_000152` and others, a line each, `RowToken` |
-//! | `Employees` | `list_team:Blue` | | in a partition of its own: `Keys00` = `Sales/empid_000152` and others |
-//! | `EmployeesByCity` | `list_city:Berlin` | | in another table: the same |
-//! | `EmployeesByCity` | `list_city:Bonn` | | `RowKind` = `tombstone`: nobody has this value any more |
-//! | `EmployeesByCity` | `list_city:Rome` | | in a blob: `Keys` = `blob:1;901120;9f86…;text;employees-lists/3a7b…/Keys-9f86…-5c2e…`, `RowBlobs` = `Keys` |
-//! | `Employees` | `Sales` | `~intent_5c2e…` | `RowKind` = `intent`: a change that is not yet in all lists; or `fence`: no such change may come any more |
+//! | `Employees` | `Sales` | `list_Employee:last_name:Jones` | beside: `RowKind` = `list:last_name`, `Keys00` = `empid_000152` and others, a line each, `RowToken` |
+//! | `Employees` | `list_Employee:team:Blue` | | in a partition of its own: `Keys00` = `Sales/empid_000152` and others |
+//! | `EmployeesByCity` | `list:employees:Employee:city:Berlin` | | in another table: the same |
+//! | `EmployeesByCity` | `list:employees:Employee:city:Bonn` | | `RowKind` = `tombstone`: nobody has this value any more |
+//! | `EmployeesByCity` | `list:employees:Employee:city:Rome` | | in a blob: `Keys` = `blob:1;901120;9f86…;text;employees-lists/Employee/3a7b…/Keys-9f86…-5c2e…`, `RowBlobs` = `Keys` |
+//! | `Employees` | `Sales` | `~intent_list_5c2e…` | `RowKind` = `intent`: a change that is not yet in all lists; or `fence`: no such change may come any more |
+//!
+//! The key of a list has the type of its entities in it, and in another table theirs too: lists of two types or tables
+//! share no row, whatever they are called and wherever they stand.
 //!
 //! A long list goes on in `Keys01` and so forth, 64 KiB each. With [`with_blobs`](IndexEntities::with_blobs) it moves to
 //! a blob before its row is full, and back when it has shrunk to half of that, without its users noticing; with
@@ -75,13 +78,12 @@
 //! - When very many entities share a value and change often: all writers meet in its list, and each writes it as a
 //!   whole.
 //! - Where a lookup across partitions must see a change at once: a list elsewhere follows within moments.
-//! - For two types, or two tables, under one name of a list in one place: they would share its rows. Give each list a
-//!   name of its own.
-//! - For lists elsewhere that near 1 MiB without [`with_blobs`](IndexEntities::with_blobs): an entity whose key finds no
-//!   room can be written and not be listed, and its message is put aside.
+//! - For lists elsewhere that near 1 MiB without [`with_blobs`](IndexEntities::with_blobs): who would join one is refused
+//!   when less than 64 KiB are left. Should more come at the same moment than have room there (thirty of the longest
+//!   keys, a thousand usual ones), the last of them are written and not listed, and their messages are put aside.
 //!
-//! [`maintenance`](crate::maintenance) builds, checks and repairs lists, key by key. To find what is missing it reads for
-//! each entity the lists that are to name it: long lists take long.
+//! [`maintenance`](crate::maintenance) builds, checks and repairs lists, key by key. To find what is missing it reads the
+//! lists that are to name an entity, once for all that come within ten seconds while no more than 100,000 keys are kept.
 //!
 //! A list elsewhere, from declaration to lookup:
 //!
@@ -126,6 +128,7 @@ mod blobs;
 mod keep;
 mod list;
 mod maintain;
+mod pass;
 mod place;
 mod settle;
 mod shelf;
@@ -133,11 +136,13 @@ mod write;
 
 use std::fmt;
 
-use table_core::{Entity, EntityKey, Error, PartitionKey, Result, RowKey, Table, Versioned};
+use table_core::{
+    DynamicEntity, Entity, EntityKey, Error, ErrorKind, PartitionKey, Result, RowKey, Table, TableName, Versioned,
+};
 
 use crate::attempts::UpdateOptions;
-use crate::intent::Keeper;
-use list::KeyList;
+use crate::intent::{IntentOptions, Keeper};
+use list::{KeyList, list_name};
 use place::List;
 use shelf::Shelf;
 
@@ -187,10 +192,14 @@ pub struct IndexEntities<E> {
     table: Table,
     options: UpdateOptions,
     lists: Vec<List<E>>,
+    /// A name that two lists have.
+    doubled: Option<&'static str>,
     /// Where lists go that are too long for a row.
     blobs: Option<ListBlobs>,
     /// Who keeps the lists elsewhere, and collects blobs.
     keeper: Option<Keeper>,
+    /// How long intents are hidden and what is left stays, whoever keeps the lists.
+    intents: IntentOptions,
     /// Which messages a worker of these lists has.
     scope: String,
 }
@@ -200,11 +209,21 @@ impl<E: Entity> IndexEntities<E> {
     #[must_use]
     pub fn new(table: Table) -> Self {
         let scope = format!("{}/{}", table.name().as_str().to_ascii_lowercase(), E::SCHEMA.name);
-        Self { table, options: UpdateOptions::default(), lists: Vec::new(), blobs: None, keeper: None, scope }
+        Self {
+            table,
+            options: UpdateOptions::default(),
+            lists: Vec::new(),
+            doubled: None,
+            blobs: None,
+            keeper: None,
+            intents: IntentOptions::default(),
+            scope,
+        }
     }
 
     /// Declares a list beside its entities by its name, and by the value of each entity; one without a value is not
-    /// listed. Every program that writes these entities must declare the same lists.
+    /// listed. Every program that writes these entities must declare the same lists. A name that another list of
+    /// these entities has is refused when the lists are opened or first used.
     #[must_use]
     pub fn list(self, name: &'static str, value: fn(&E) -> Option<String>) -> Self {
         self.list_at(ListPlace::beside(), name, value)
@@ -214,6 +233,9 @@ impl<E: Entity> IndexEntities<E> {
     /// always in a blob. It takes a mover: see [`kept_by`](IndexEntities::kept_by).
     #[must_use]
     pub fn list_at(mut self, place: ListPlace, name: &'static str, value: fn(&E) -> Option<String>) -> Self {
+        if self.lists.iter().any(|list| list.name == name) {
+            self.doubled = Some(name);
+        }
         self.lists.push(List { name, place, value });
         self
     }
@@ -303,10 +325,33 @@ impl<E: Entity> IndexEntities<E> {
     }
 
     fn declared(&self, name: &str) -> Result<&List<E>> {
+        self.refuse_doubles()?;
         let found = self.lists.iter().find(|list| list.name == name);
-        found.ok_or_else(|| {
-            Error::invalid_query(format!("no list {name} was declared; add it with `list` or `list_at`"))
+        found.ok_or_else(|| Error::invalid_query(format!("{}; add it with `list` or `list_at`", self.unknown(name))))
+    }
+
+    /// What is to be said of a list that was not declared.
+    fn unknown(&self, name: &str) -> String {
+        let names: Vec<&str> = self.lists.iter().map(|list| list.name).collect();
+        let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        format!("no list {name} of {} was declared, but {known}", E::SCHEMA.name)
+    }
+
+    /// Refuses lists of one name, which would be one.
+    fn refuse_doubles(&self) -> Result<()> {
+        self.doubled.map_or(Ok(()), |name| {
+            Err(Error::new(
+                ErrorKind::InvalidName,
+                format!("two lists of {} are called {name}; give each a name of its own", E::SCHEMA.name),
+            ))
         })
+    }
+
+    /// The list that a row of a table is one of.
+    fn list_of(&self, table: &TableName, row: &DynamicEntity) -> Option<&List<E>> {
+        let is_called =
+            |list: &&List<E>| list_name(row) == Some(list.name) && list.is_called(&self.table, table, &row.key);
+        self.lists.iter().find(is_called)
     }
 
     async fn read_keys(&self, partition: &PartitionKey, list: &List<E>, value: &str) -> Result<KeyList> {
@@ -320,6 +365,7 @@ impl<E: Entity> IndexEntities<E> {
             blobs: self.blobs.as_ref(),
             keeper: self.keeper.as_ref(),
             scope: self.scope.as_str(),
+            entity: E::SCHEMA.name,
             options: &self.options,
         }
     }
@@ -331,8 +377,10 @@ impl<E> Clone for IndexEntities<E> {
             table: self.table.clone(),
             options: self.options.clone(),
             lists: self.lists.clone(),
+            doubled: self.doubled,
             blobs: self.blobs.clone(),
             keeper: self.keeper.clone(),
+            intents: self.intents.clone(),
             scope: self.scope.clone(),
         }
     }

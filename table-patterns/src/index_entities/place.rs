@@ -4,17 +4,28 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use table_core::keys::{KeyTemplate, KeyValue, PartFormat, TemplatePart};
-use table_core::{EntityKey, Error, PartitionKey, Result, RowKey, Table, TableName};
+use table_core::{Entity, EntityKey, Error, ErrorKind, PartitionKey, Result, RowKey, Table, TableName};
 
 use super::list::Lines;
 
-/// `list_last_name:Jones`: the row key of a list beside its entities, and the partition key of one elsewhere.
-const NAME: KeyTemplate = KeyTemplate::new(&[
-    TemplatePart::Literal("list_"),
-    TemplatePart::Field { name: "list", format: PartFormat::Text { terminator: Some(':') } },
-    TemplatePart::Literal(":"),
-    TemplatePart::Field { name: "value", format: PartFormat::Text { terminator: None } },
-]);
+/// `list_Employee:last_name:Jones`: the row key of a list beside its entities, and the partition key of one elsewhere
+/// in their table. With the type in it, lists of one name share no row.
+const HERE: KeyTemplate = KeyTemplate::new(&[TemplatePart::Literal("list_"), TYPE, COLON, LIST, COLON, VALUE]);
+
+/// `list:employees:Employee:city:Berlin`: the partition key of a list in another table, which may have such lists of
+/// other tables, and of its own.
+const THERE: KeyTemplate =
+    KeyTemplate::new(&[TemplatePart::Literal("list:"), TABLE, COLON, TYPE, COLON, LIST, COLON, VALUE]);
+
+const COLON: TemplatePart = TemplatePart::Literal(":");
+const TABLE: TemplatePart = up_to_a_colon("table");
+const TYPE: TemplatePart = up_to_a_colon("type");
+const LIST: TemplatePart = up_to_a_colon("list");
+const VALUE: TemplatePart = TemplatePart::Field { name: "value", format: PartFormat::Text { terminator: None } };
+
+const fn up_to_a_colon(name: &'static str) -> TemplatePart {
+    TemplatePart::Field { name, format: PartFormat::Text { terminator: Some(':') } }
+}
 
 /// Where a list stands, and in what.
 ///
@@ -73,6 +84,17 @@ impl ListPlace {
     }
 }
 
+impl fmt::Display for ListPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.stands {
+            Stands::Beside => f.write_str("beside its entities")?,
+            Stands::Partition => f.write_str("in a partition of its own")?,
+            Stands::Table(name) => write!(f, "in the table {name}")?,
+        }
+        f.write_str(if self.always_in_blob { " in blobs" } else { "" })
+    }
+}
+
 /// A declared list: its name, where it stands, and the value by which an entity is listed.
 pub(super) struct List<E> {
     pub(super) name: &'static str,
@@ -89,17 +111,36 @@ impl<E> List<E> {
     pub(super) fn lines(&self) -> Lines {
         if self.is_elsewhere() { Lines::Keys } else { Lines::Rows }
     }
+}
 
+impl<E: Entity> List<E> {
     /// Where the list of a value stands, for entities of a partition.
-    pub(super) fn spot(&self, table: &Table, partition: &PartitionKey, value: &str) -> Result<Spot> {
-        let values = [KeyValue::Text(self.name.into()), KeyValue::Text(value.into())];
-        let table = self.place.other_table().map_or_else(|| Ok(table.name().clone()), TableName::new)?;
+    pub(super) fn spot(&self, source: &Table, partition: &PartitionKey, value: &str) -> Result<Spot> {
+        let table = self.place.other_table().map_or_else(|| Ok(source.name().clone()), TableName::new)?;
+        let (template, values) = self.name_in(source, &table, value);
         let key = if self.is_elsewhere() {
-            EntityKey::new(NAME.partition_key(&values)?, RowKey::new("")?)
+            EntityKey::new(template.partition_key(&values)?, RowKey::new("")?)
         } else {
-            EntityKey::new(partition.clone(), NAME.row_key(&values)?)
+            EntityKey::new(partition.clone(), template.row_key(&values)?)
         };
         Ok(Spot { list: self.name.to_owned(), table, key })
+    }
+
+    /// What the list of a value is called in a table.
+    fn name_in<'v>(&self, source: &Table, table: &TableName, value: &'v str) -> (KeyTemplate, Vec<KeyValue<'v>>) {
+        let mut values = [E::SCHEMA.name, self.name, value].map(|text| KeyValue::Text(text.into())).to_vec();
+        if table == source.name() {
+            return (HERE, values);
+        }
+        values.insert(0, KeyValue::Text(source.name().as_str().to_ascii_lowercase().into()));
+        (THERE, values)
+    }
+
+    /// Whether a key is one that rows of this list have in a table, beside entities or elsewhere.
+    pub(super) fn is_called(&self, source: &Table, table: &TableName, key: &EntityKey) -> bool {
+        let (template, values) = self.name_in(source, table, "");
+        let name = if key.row.as_str().is_empty() { key.partition.as_str() } else { key.row.as_str() };
+        template.partition_key(&values).is_ok_and(|prefix| name.starts_with(prefix.as_str()))
     }
 
     /// Where an entity is listed.
@@ -108,8 +149,13 @@ impl<E> List<E> {
     }
 }
 
+/// Whether a value fits the key of no list: for what it holds, or for its length.
+pub(super) fn fits_no_key(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::InvalidKey | ErrorKind::LimitExceeded)
+}
+
 /// The row of a list for one value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Spot {
     pub(super) list: String,
     pub(super) table: TableName,

@@ -6,10 +6,10 @@
 //! the new version is what stops whoever comes late with what was read before.
 
 use serde::{Deserialize, Serialize};
-use table_core::{Entity, EntityKey, Error, ErrorKind, Key, Result};
+use table_core::{DynamicEntity, Entity, EntityKey, Error, Key, Result};
 
 use super::IndexEntities;
-use super::place::Spot;
+use super::place::{List, Spot, fits_no_key};
 use super::shelf::Held;
 use crate::eventually_consistent_transactions::not_here;
 use crate::intent::{Age, Garbage, Named, rows};
@@ -20,6 +20,20 @@ pub(super) struct Lists {
     pub(super) lists: Vec<Spot>,
 }
 
+/// What the names of these intents begin with, by which they are told from those of others beside them.
+const LIST_ID: &str = "list_";
+
+/// A new name for an intent.
+pub(super) fn new_id() -> String {
+    format!("{LIST_ID}{}", crate::intent::Keeper::new_id())
+}
+
+/// Whether an intent or a fence is one of lists.
+pub(super) fn is_of_lists(row: &DynamicEntity) -> bool {
+    let name = row.key.row.as_str().strip_prefix(rows::INTENT_PREFIX);
+    name.is_some_and(|name| name.starts_with(LIST_ID))
+}
+
 impl Named for Lists {
     const KIND: &'static str = "table-patterns/lists";
 }
@@ -27,11 +41,11 @@ impl Named for Lists {
 impl<E: Entity> IndexEntities<E> {
     /// Makes lists say what an entity says, and answers the tombstones that it left.
     pub(super) async fn settle(&self, source: &EntityKey, spots: &[Spot]) -> Result<Vec<Garbage>> {
-        let mut garbage = Vec::new();
+        let mut outcome = Outcome::default();
         for spot in spots {
-            garbage.extend(self.settle_one(source, spot).await?);
+            outcome.add(self.settle_one(source, spot).await);
         }
-        Ok(garbage)
+        outcome.end()
     }
 
     /// Reads and writes until it fits, a bounded number of times.
@@ -77,15 +91,37 @@ impl<E: Entity> IndexEntities<E> {
     }
 
     /// Where a stored entity is listed.
-    pub(super) fn spots_of(&self, source: &EntityKey, entity: &E) -> Result<Vec<Spot>> {
+    pub(super) fn spots_of(&self, source: &EntityKey, entity: &E) -> Result<Vec<(&List<E>, Spot)>> {
         let mut spots = Vec::new();
         for list in &self.lists {
             match list.spot_of(&self.table, source, entity) {
-                Ok(spot) => spots.extend(spot),
-                Err(error) if error.kind() == ErrorKind::InvalidKey => {}
+                Ok(spot) => spots.extend(spot.map(|spot| (list, spot))),
+                Err(error) if fits_no_key(&error) => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(spots)
+    }
+}
+
+/// What became of several lists. One that fails does not keep the others from being written: its failure is told at the
+/// end. Then all are tried again, and tombstones are written anew.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    garbage: Vec<Garbage>,
+    failed: Option<Error>,
+}
+
+impl Outcome {
+    pub(super) fn add(&mut self, of_one: Result<impl IntoIterator<Item = Garbage>>) {
+        match of_one {
+            Ok(tombstones) => self.garbage.extend(tombstones),
+            Err(error) if self.failed.is_none() => self.failed = Some(error),
+            Err(error) => tracing::debug!(%error, "another list could not be written"),
+        }
+    }
+
+    pub(super) fn end(self) -> Result<Vec<Garbage>> {
+        self.failed.map_or(Ok(self.garbage), Err)
     }
 }

@@ -19,6 +19,12 @@ use crate::intent::{Age, Keeper, rows};
 /// The property of a list in a blob.
 const IN_BLOB: BlobSchema = BlobSchema { properties: &[PIECE], above: None };
 
+/// Room that who joins a list leaves in its row: for the keys of others that found the same room, and come after. They
+/// may be thirty of the longest keys, or a thousand usual ones.
+const RESERVE_BYTES: usize = 64 * 1024;
+/// The token that each write puts on a row, as the service counts it: its name, and sixteen bytes.
+const TOKEN_BYTES: usize = 8 + 2 * "RowToken".len() + 16;
+
 /// Where the rows and blobs of lists are.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shelf<'a> {
@@ -26,6 +32,8 @@ pub(super) struct Shelf<'a> {
     pub(super) blobs: Option<&'a ListBlobs>,
     pub(super) keeper: Option<&'a Keeper>,
     pub(super) scope: &'a str,
+    /// The name of the type whose keys they hold.
+    pub(super) entity: &'static str,
     pub(super) options: &'a UpdateOptions,
 }
 
@@ -102,20 +110,28 @@ impl Shelf<'_> {
     }
 
     /// Refuses a list that would get too large, before anything of a change is written: whoever is to follow it to a
-    /// list elsewhere could do nothing about it.
+    /// list elsewhere could do nothing about it. A list beside its entities is written with them or not at all; one
+    /// elsewhere is to have room also for those who look at the same time.
     pub(super) fn check<E>(&self, list: &List<E>, spot: &Spot, held: &Held, keys: &KeyList) -> Result<()> {
-        let (Form::Blob(row), Some(blobs)) = (self.form(list, spot, held, keys)?, self.blobs) else { return Ok(()) };
-        let bytes = row.get(PIECE).and_then(Value::as_str).map_or(0, |text| text.len() as u64);
-        if bytes > blobs.most_bytes() {
-            return Err(keys.too_large(&spot.list, &spot.key, bytes, blobs.most_bytes(), MORE_BYTES));
+        let too_large = |bytes, most, advice| Err(keys.too_large(&spot.list, &spot.key, bytes, most, advice));
+        match (self.form(list, spot, held, keys)?, self.blobs) {
+            (Form::Row(row), None) if list.is_elsewhere() => {
+                let (bytes, most) = (written_bytes(&row), limits::ENTITY_BYTES - RESERVE_BYTES);
+                if bytes > most { too_large(bytes as u64, most as u64, FEWER_KEYS) } else { Ok(()) }
+            }
+            (Form::Blob(row), Some(blobs)) => {
+                let bytes = row.get(PIECE).and_then(Value::as_str).map_or(0, |text| text.len() as u64);
+                let most = blobs.most_bytes();
+                if bytes > most { too_large(bytes, most, MORE_BYTES) } else { Ok(()) }
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether the keys of a list go into its row or into a blob.
     fn form<E>(&self, list: &List<E>, spot: &Spot, held: &Held, keys: &KeyList) -> Result<Form> {
         let row = keys.to_row(&spot.list, spot.key.clone(), list.lines())?;
-        let bytes = row.counted_bytes();
+        let bytes = written_bytes(&row);
         let Some(blobs) = self.blobs else {
             if bytes > limits::ENTITY_BYTES {
                 let most = limits::ENTITY_BYTES as u64;
@@ -135,7 +151,7 @@ impl Shelf<'_> {
     pub(super) async fn draft<E>(&self, list: &List<E>, spot: &Spot, held: &Held, keys: &KeyList) -> Result<Draft> {
         match (self.form(list, spot, held, keys)?, self.blobs) {
             (Form::Blob(row), Some(blobs)) => {
-                let folder = folder(&blobs.prefix(self.table), &spot.key);
+                let folder = folder(&blobs.prefix(self.table, self.entity), &spot.key);
                 Draft::of(row, &IN_BLOB, &folder, &Keeper::new_id(), &held.references).await
             }
             (Form::Row(row) | Form::Blob(row), _) => Ok(Self::without_blob(row, held)),
@@ -228,6 +244,11 @@ impl Shelf<'_> {
 const FEWER_KEYS: &str = "give the lists blobs with `with_blobs`, or list by a value that fewer entities share";
 const MORE_BYTES: &str = "list by a value that fewer entities share, or raise `with_most_bytes`";
 
+/// What a row takes once it is written, with the token of its write.
+fn written_bytes(row: &DynamicEntity) -> usize {
+    row.counted_bytes() + TOKEN_BYTES
+}
+
 /// The failure of a step before the row is written.
 fn not_yet(error: Error) -> Error {
     error.with_outcome_unknown(false)
@@ -241,5 +262,16 @@ fn without_blobs(list: &str) -> Error {
 fn left(result: Result<()>) {
     if let Err(error) = result {
         tracing::debug!(%error, "blobs of a list are left to be collected");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_write_takes_is_counted_with_its_token() {
+        let row = DynamicEntity::new(table_core::EntityKey::parse("p", "r").unwrap());
+        assert_eq!(written_bytes(&row), crate::rows::marked(row).counted_bytes());
     }
 }

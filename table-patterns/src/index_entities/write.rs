@@ -6,12 +6,12 @@ use table_core::{
     Written,
 };
 
-use super::place::Spot;
-use super::settle::Lists;
-use super::shelf::{Held, Shelf};
+use super::place::{Spot, fits_no_key};
+use super::settle::{Lists, Outcome, new_id};
+use super::shelf::{Held, Shelf, Uploaded};
 use super::{IndexEntities, KeyList, LISTED_READS};
 use crate::blobs::Draft;
-use crate::intent::{Age, Ended, Garbage, Keeper, Sent, is_conflict};
+use crate::intent::{Age, Ended, Garbage, Sent, is_conflict};
 use crate::intra_partition_secondary_index::{IndexedTransaction, Refused};
 use crate::rows::{marked, version};
 
@@ -37,12 +37,13 @@ impl<E: Entity> IndexEntities<E> {
     ///
     /// # Errors
     /// [`AlreadyExists`](ErrorKind::AlreadyExists), [`Contention`](ErrorKind::Contention),
-    /// [`LimitExceeded`](ErrorKind::LimitExceeded) for a list over 1 MiB without blobs, and as
-    /// [`IndexedTransaction::commit`].
+    /// [`LimitExceeded`](ErrorKind::LimitExceeded) for a list without blobs over 1 MiB, or within 64 KiB of that where
+    /// it stands elsewhere; that or [`InvalidKey`](ErrorKind::InvalidKey) for a value that fits the key of no list; and
+    /// as [`IndexedTransaction::commit`].
     pub async fn insert(&self, entity: &E) -> Result<ETag> {
         self.require_keeper()?;
         let key = entity.entity_key()?;
-        let changes = self.changes(&key, None, Some(entity))?;
+        let changes = self.changes(&key, &[], &self.values(entity))?;
         let mut attempts = self.options.begin();
         loop {
             let transaction = IndexedTransaction::new(&self.table).insert(entity);
@@ -67,10 +68,9 @@ impl<E: Entity> IndexEntities<E> {
         let mut attempts = self.options.begin();
         loop {
             let mut read = self.table.require(key.clone()).await?;
-            let leaves = self.changes(read.key(), Some(&read), None)?;
+            let old = self.values(&read);
             change(&mut read);
-            let joins = self.changes(read.key(), None, Some(&read))?;
-            let changes = net(leaves, joins);
+            let changes = self.changes(read.key(), &old, &self.values(&read))?;
             let transaction = IndexedTransaction::new(&self.table).replace(&read);
             match Box::pin(self.attempt(transaction, read.key(), &changes)).await {
                 Ok(written) => {
@@ -97,7 +97,7 @@ impl<E: Entity> IndexEntities<E> {
         let mut attempts = self.options.begin();
         loop {
             let Some(read) = self.table.get::<E>(key.clone()).await? else { return Ok(false) };
-            let changes = self.changes(read.key(), Some(&read), None)?;
+            let changes = self.changes(read.key(), &self.values(&read), &[])?;
             let transaction = IndexedTransaction::new(&self.table).delete(&read);
             match Box::pin(self.attempt(transaction, read.key(), &changes)).await {
                 Ok(_) => return Ok(true),
@@ -110,15 +110,28 @@ impl<E: Entity> IndexEntities<E> {
         }
     }
 
-    /// The lists that an entity leaves with its old values, and joins with its new ones.
-    fn changes(&self, key: &EntityKey, old: Option<&E>, new: Option<&E>) -> Result<Vec<Change>> {
+    /// The values by which an entity is listed, one for each list.
+    fn values(&self, entity: &E) -> Vec<Option<String>> {
+        self.lists.iter().map(|list| (list.value)(entity)).collect()
+    }
+
+    /// The lists that an entity leaves with its old values, and joins with its new ones. A new one that fits no key is
+    /// refused; an old one, as another program may have written it, was never listed.
+    fn changes(&self, key: &EntityKey, old: &[Option<String>], new: &[Option<String>]) -> Result<Vec<Change>> {
         let mut changes = Vec::new();
-        for (entity, joins) in [(old, false), (new, true)] {
-            let Some(entity) = entity else { continue };
-            for list in &self.lists {
-                if let Some(spot) = list.spot_of(&self.table, key, entity)? {
-                    changes.push(Change { spot, is_elsewhere: list.is_elsewhere(), joins });
-                }
+        for (position, list) in self.lists.iter().enumerate() {
+            let [old, new] = [old, new].map(|values| values.get(position).and_then(Option::as_deref));
+            if old == new {
+                continue;
+            }
+            let spot =
+                |value: Option<&str>| value.map(|value| list.spot(&self.table, &key.partition, value)).transpose();
+            let left = match spot(old) {
+                Err(error) if fits_no_key(&error) => None,
+                left => left?,
+            };
+            for (spot, joins) in [(left, false), (spot(new)?, true)] {
+                changes.extend(spot.map(|spot| Change { spot, is_elsewhere: list.is_elsewhere(), joins }));
             }
         }
         Ok(changes)
@@ -138,8 +151,8 @@ impl<E: Entity> IndexEntities<E> {
         let held: Vec<Held> = reads.buffered(LISTED_READS).try_collect().await.map_err(Refused::from)?;
         let attempt = Attempt { source, changes, held, age };
         self.check_sizes(&attempt).map_err(Refused::from)?;
-        let sent = self.send(&attempt).await?;
-        match self.commit(transaction, &attempt, sent.as_ref()).await {
+        let mut sent = self.send(&attempt).await?;
+        match self.commit(transaction, &attempt, sent.as_mut()).await {
             Ok(written) => {
                 if let (Some(sent), Some(keeper)) = (sent, &self.keeper) {
                     keeper.finish(&self.table, &sent, self.follow(&attempt)).await;
@@ -177,7 +190,7 @@ impl<E: Entity> IndexEntities<E> {
         let lists: Vec<Spot> = elsewhere.map(|change| change.spot.clone()).collect();
         let Some(keeper) = self.keeper.as_ref().filter(|_| !lists.is_empty()) else { return Ok(None) };
         let (scope, source) = (self.scope.clone(), attempt.source.clone());
-        keeper.send(scope, Keeper::new_id(), source, Lists { lists }, attempt.age).await.map(Some)
+        keeper.send(scope, new_id(), source, Lists { lists }, attempt.age).await.map(Some)
     }
 
     /// The entity and the lists beside it, in one transaction; with the intent where there is one. The blobs of
@@ -186,7 +199,7 @@ impl<E: Entity> IndexEntities<E> {
         &self,
         mut transaction: IndexedTransaction<'_>,
         attempt: &Attempt<'_>,
-        sent: Option<&Sent<Lists>>,
+        mut sent: Option<&mut Sent<Lists>>,
     ) -> Result<Option<Written>, Ended> {
         let mut drafts: Vec<(&Spot, Draft)> = Vec::new();
         let mut versions: Vec<(Option<ETag>, bool)> = Vec::new();
@@ -196,7 +209,7 @@ impl<E: Entity> IndexEntities<E> {
             drafts.push((&change.spot, draft));
             versions.push((held.etag.clone(), keys.is_empty()));
         }
-        let uploaded = self.shelf().upload(&mut drafts).await.map_err(Refused::from)?;
+        let uploaded = self.upload(sent.as_deref_mut(), &mut drafts).await?;
         for ((_, Draft { row, .. }), (version, is_empty)) in drafts.into_iter().zip(versions) {
             if let Some(operation) = operation(row, version, is_empty).map_err(Refused::from)? {
                 transaction = transaction.operation(operation);
@@ -215,6 +228,22 @@ impl<E: Entity> IndexEntities<E> {
             Err(_) => self.shelf().take_back(uploaded).await,
         }
         Ok(written?.into_iter().next())
+    }
+
+    /// Puts blobs before the transaction, while the message of the change stays hidden: a worker that took it would put a
+    /// fence, and the change would begin again, as slowly.
+    async fn upload(
+        &self,
+        sent: Option<&mut Sent<Lists>>,
+        drafts: &mut [(&Spot, Draft)],
+    ) -> Result<Option<Uploaded>, Ended> {
+        let lists = self.shelf();
+        let uploading = lists.upload(drafts);
+        let uploaded = match (sent, &self.keeper) {
+            (Some(sent), Some(keeper)) => keeper.while_hidden(sent, uploading).await.ok_or_else(taken)?,
+            _ => uploading.await,
+        };
+        Ok(uploaded.map_err(Refused::from)?)
     }
 
     /// Writes a list beside its entities, if it is still what was read, with another operation in the same
@@ -256,15 +285,14 @@ impl<E: Entity> IndexEntities<E> {
     /// Brings the lists elsewhere up to date after the entity was written: as they were read where they still are
     /// so, else all is read again.
     async fn follow(&self, attempt: &Attempt<'_>) -> Result<Vec<Garbage>> {
-        let mut garbage = Vec::new();
-        for (change, held) in attempt.elsewhere() {
-            let Change { spot, joins, .. } = change;
-            match self.write_key(spot, held.clone(), attempt.source, *joins, attempt.age).await? {
-                Some(tombstone) => garbage.extend(tombstone),
-                None => garbage.extend(self.settle(attempt.source, std::slice::from_ref(spot)).await?),
+        let mut outcome = Outcome::default();
+        for (Change { spot, joins, .. }, held) in attempt.elsewhere() {
+            match self.write_key(spot, held.clone(), attempt.source, *joins, attempt.age).await.transpose() {
+                Some(written) => outcome.add(written),
+                None => outcome.add(self.settle(attempt.source, std::slice::from_ref(spot)).await),
             }
         }
-        Ok(garbage)
+        outcome.end()
     }
 }
 
@@ -289,13 +317,10 @@ fn operation(row: DynamicEntity, read: Option<ETag>, is_empty: bool) -> Result<O
     Operation::new(action).map(Some)
 }
 
-/// The changes that are left where an entity joins the list that it leaves.
-fn net(leaves: Vec<Change>, joins: Vec<Change>) -> Vec<Change> {
-    let stays = |change: &Change, others: &[Change]| others.iter().any(|other| other.spot == change.spot);
-    let gone: Vec<bool> = leaves.iter().map(|change| !stays(change, &joins)).collect();
-    let come: Vec<bool> = joins.iter().map(|change| !stays(change, &leaves)).collect();
-    let kept = leaves.into_iter().zip(gone).chain(joins.into_iter().zip(come));
-    kept.filter(|(_, changes)| *changes).map(|(change, _)| change).collect()
+fn taken() -> Ended {
+    Ended::Again(Error::precondition_failed(
+        "a worker took the change for abandoned while blobs of its lists were put; hide intents for longer, or look after the queue's clock",
+    ))
 }
 
 /// Why an attempt ended, and whether another may succeed.

@@ -124,7 +124,7 @@ impl<E: Entity> Large<E> {
     /// stores.
     pub async fn verify(&self) -> Result<BlobReport> {
         let BlobTable { table, blobs, prefix } = &self.writer.place;
-        verify(std::slice::from_ref(table), |row| !is_list(row), blobs, prefix).await
+        verify(std::slice::from_ref(table), |_, row| !is_list(row), blobs, prefix).await
     }
 
     /// Reads an entity, and what its row refers to.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use object_store::memory::InMemory;
 use table_core::layer::{FaultPlan, Meter};
-use table_core::{Action, Entity, ErrorKind, Operation, PartitionKey, Query, Result, Table};
+use table_core::{Action, DynamicEntity, Entity, EntityKey, ErrorKind, Operation, PartitionKey, Query, Result, Table};
 use table_patterns::eventually_consistent_transactions::Mover;
 use table_patterns::index_entities::{ListBlobs, ListPlace};
 use table_patterns::{IndexEntities, UpdateOptions};
@@ -41,6 +41,12 @@ fn lists(table: &Table) -> IndexEntities<Employee> {
 
 fn sales() -> PartitionKey {
     PartitionKey::new("Sales").unwrap()
+}
+
+/// The row of the list of all Jones, without keys.
+fn empty_list(name: &str) -> DynamicEntity {
+    let key = EntityKey::parse("Sales", &format!("list_Employee:{name}:Jones")).unwrap();
+    DynamicEntity::new(key).with("RowKind", format!("list:{name}")).unwrap()
 }
 
 async fn listed(table: &Table, list: &str, value: &str) -> Vec<u32> {
@@ -113,9 +119,8 @@ async fn a_long_list_spreads_over_properties() -> Result<()> {
         let table = store.table().await;
         // A list as many inserts would have left it, to be gone on with.
         lists(&table).insert(&employee(1, "Jones")).await?;
-        let key = table_core::EntityKey::parse("Sales", "list_last_name:Jones")?;
         let lines: Vec<String> = (1..=2520).map(|id| format!("empid_{id:06}")).collect();
-        let mut row = table_core::DynamicEntity::new(key).with("RowKind", "list:last_name")?;
+        let mut row = empty_list("last_name");
         row.set("Keys00", lines.join("\n"))?;
         table.store().write(table.name(), Operation::new(Action::InsertOrReplace(row))?).await?;
 
@@ -312,8 +317,7 @@ async fn lists_that_are_too_large_together_are_refused_with_their_count() -> Res
         let names = ["a", "b", "c", "d", "e"];
         for name in names {
             // Fourteen properties of some 63 KiB, with keys as long as a service allows.
-            let key = table_core::EntityKey::parse("Sales", &format!("list_{name}:Jones"))?;
-            let mut row = table_core::DynamicEntity::new(key).with("RowKind", format!("list:{name}"))?;
+            let mut row = empty_list(name);
             for piece in 0..14 {
                 let lines: Vec<String> =
                     (0..63).map(|line| format!("{piece:02}{line:02}{}", "x".repeat(500))).collect();

@@ -1,10 +1,15 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
 use object_store::ObjectStoreExt;
 use object_store::path::Path;
-use table_core::{DynamicEntity, EntityKey, ErrorKind, PartitionKey, Result, Value};
+use table_core::{DynamicEntity, EntityKey, ErrorKind, ManualClock, PartitionKey, Result, Value};
 use table_patterns::IndexEntities;
 use table_patterns::eventually_consistent_transactions::Mover;
 use table_patterns::index_entities::{ListBlobs, ListPlace};
-use table_tests::blobs::{blob_names, blob_stores};
+use table_tests::blobs::{FaultyBlobs, blob_names, blob_stores};
+use table_tests::gate::{Call, Turn};
 use table_tests::pattern::{memory, our_stores};
 
 use super::{Employee, FEW, GRACE, World, employee, key};
@@ -25,14 +30,14 @@ async fn a_long_list_moves_to_a_blob_and_back_without_its_users_noticing() -> Re
     for (store, blobs) in our_stores().iter().zip(blob_stores()) {
         let world = World::with_blobs(store, 2 * FEW, blobs.store.clone()).await;
         let sales = PartitionKey::new("Sales")?;
-        let ids = || (1..26).step_by(2);
+        let ids = || (1..30).step_by(2);
         let (mut there, mut in_blob) = (Vec::new(), Vec::new());
         for id in ids() {
             world.employees.insert(&employee(id)).await?;
             there.push(id);
             assert_eq!(world.ids("city", "Berlin").await, there);
             assert_eq!(world.employees.find(&sales, "last_name", "Jones").await?.len(), there.len());
-            in_blob.push(is_in_blob(&list_row(&world, "EmployeesByCity", "list_city:Berlin").await));
+            in_blob.push(is_in_blob(&list_row(&world, "EmployeesByCity", "list:employees:Employee:city:Berlin").await));
         }
         let went = in_blob.iter().position(|is| *is).unwrap();
         assert!(went > 3 && in_blob[went..].iter().all(|is| *is), "{} {in_blob:?}", blobs.name);
@@ -47,7 +52,9 @@ async fn a_long_list_moves_to_a_blob_and_back_without_its_users_noticing() -> Re
             there.remove(0);
             assert_eq!(world.ids("city", "Berlin").await, there);
             if !there.is_empty() {
-                in_blob.push(is_in_blob(&list_row(&world, "EmployeesByCity", "list_city:Berlin").await));
+                in_blob.push(is_in_blob(
+                    &list_row(&world, "EmployeesByCity", "list:employees:Employee:city:Berlin").await,
+                ));
             }
         }
         let came = in_blob.iter().position(|is| !*is).unwrap();
@@ -75,7 +82,7 @@ async fn a_list_can_be_kept_in_a_blob_always() -> Result<()> {
         let names = blob_names(&*world.blobs).await;
         assert_eq!(names.len(), 2);
         assert!(names.iter().all(|name| name.starts_with("lists/of/staff/")), "{names:?}");
-        assert!(is_in_blob(&list_row(&world, "StaffLists", "list_city:Berlin").await));
+        assert!(is_in_blob(&list_row(&world, "StaffLists", "list:staff:Employee:city:Berlin").await));
         assert_eq!(lists.find_across("city", "Berlin").await?.len(), 1);
         assert_eq!(lists.find(&PartitionKey::new("Sales")?, "name", "Jones").await?.len(), 1);
         assert!(lists.delete(key(1)).await?);
@@ -162,14 +169,53 @@ async fn a_list_of_more_than_a_row_holds_is_read_and_written() -> Result<()> {
     world.employees.insert(&employee(1)).await?;
     let table = world.table.sibling("EmployeesByCity")?;
     let lines: Vec<String> = (1..=14_000).map(|id| format!("Sales/empid_{id:06}_{}", "x".repeat(10))).collect();
-    let mut row = DynamicEntity::new(EntityKey::parse("list_city:Berlin", "")?).with("RowKind", "list:city")?;
+    let mut row = DynamicEntity::new(EntityKey::parse("list:employees:Employee:city:Berlin", "")?)
+        .with("RowKind", "list:city")?;
     for (piece, lines) in lines.chunks(1000).enumerate() {
         row.set(&format!("Keys{piece:02}"), lines.join("\n"))?;
     }
     let write = table_core::Operation::new(table_core::Action::InsertOrReplace(row))?;
     table.store().write(table.name(), write).await?;
     world.employees.insert(&employee(3)).await?;
-    assert!(is_in_blob(&list_row(&world, "EmployeesByCity", "list_city:Berlin").await));
+    assert!(is_in_blob(&list_row(&world, "EmployeesByCity", "list:employees:Employee:city:Berlin").await));
     assert_eq!(world.employees.keys_across("city", "Berlin").await?.len(), 14_001);
+    Ok(())
+}
+
+/// The first blob takes two minutes, while a worker looks at the queue again and again.
+#[derive(Debug)]
+struct Slow {
+    mover: Mover,
+    clock: Arc<ManualClock>,
+    puts: AtomicU32,
+}
+
+impl Turn for Slow {
+    async fn before(&self, call: Call<'_>) -> Result<()> {
+        if call.name == "put blob" && self.puts.fetch_add(1, Ordering::SeqCst) == 0 {
+            for _ in 0..120 {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                self.clock.advance(Duration::from_secs(1));
+                self.mover.run_due().await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The list beside the entity is put before the transaction, which a fence of the worker would refuse.
+#[tokio::test(start_paused = true)]
+async fn a_slow_blob_keeps_its_message_hidden() -> Result<()> {
+    for store in &our_stores() {
+        let world = World::new(store, 0).await;
+        let (mover, clock) = (world.mover.clone(), store.clock.clone());
+        let slow = Arc::new(Slow { mover, clock, puts: AtomicU32::new(0) });
+        let gated = Arc::new(FaultyBlobs::gated(world.blobs.clone(), slow.clone()));
+        let lists = super::declared(world.table.clone(), gated, 0).kept_by(&world.mover)?;
+        lists.insert(&employee(1)).await?;
+        assert_eq!(slow.puts.load(Ordering::SeqCst), 3, "one for each list");
+        world.settle().await;
+        world.assert_consistent().await;
+    }
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! Lists of keys in other partitions, tables and blobs.
 
+mod apart;
 mod blobs;
 mod contention;
 mod faults;
+mod limits;
 mod maintenance;
 mod refusals;
 mod writes;
@@ -59,7 +61,7 @@ const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes above which lists go to blobs: more than any list of these tests has.
 const NO_BLOBS: usize = 100_000;
 /// Room for two keys in a row, not for three.
-const FEW: usize = 212;
+const FEW: usize = 265;
 
 type Stores = (Arc<dyn TableStore>, Arc<dyn QueueStore>, Arc<dyn ObjectStore>);
 

@@ -1,5 +1,6 @@
-use table_core::{PartitionKey, Result};
+use table_core::{Action, Entity, ErrorKind, Operation, PartitionKey, Result};
 use table_patterns::index_entities::ListPlace;
+use table_patterns::maintenance::Maintained;
 use table_patterns::{IndexEntities, UpdateOptions};
 use table_tests::pattern::{Altered, behind, our_stores, rows};
 
@@ -40,6 +41,33 @@ async fn lists_elsewhere_follow_their_entities() -> Result<()> {
         world.settle().await;
         assert_eq!(rows(&world.table).await, [], "tombstones and fences are gone with the last message");
         assert_eq!(rows(&world.table.sibling("EmployeesByCity")?).await, []);
+    }
+    Ok(())
+}
+
+/// Another program has stored values that fit no key.
+#[tokio::test]
+async fn an_entity_whose_stored_values_fit_no_list_is_changed_and_deleted() -> Result<()> {
+    for store in &our_stores() {
+        let world = World::new(store, NO_BLOBS).await;
+        for (id, bad) in [(1, "x".repeat(600)), (3, "a\u{1}b".to_owned())] {
+            let stored = Employee { city: bad.clone(), team: Some(bad.clone()), last_name: bad, ..employee(id) };
+            let insert = Operation::new(Action::Insert(stored.to_row()?))?;
+            world.table.store().write(world.table.name(), insert).await?;
+        }
+        let report = world.employees.verify(world.now()).await?;
+        assert!(report.is_clean(), "{:?}", report.findings);
+        for (id, kind) in [(1, ErrorKind::LimitExceeded), (3, ErrorKind::InvalidKey)] {
+            world.employees.update(key(id), |jones| jones.age += 1).await?;
+            assert_eq!(world.table.require(key(id)).await?.age, 41);
+            let error = world.employees.update(key(id), |jones| jones.city.push('y')).await.unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            let change = |jones: &mut Employee| jones.last_name = "Jones".into();
+            world.employees.update(key(id), change).await?;
+            assert!(world.employees.delete(key(id)).await?);
+        }
+        world.settle().await;
+        world.assert_consistent().await;
     }
     Ok(())
 }
