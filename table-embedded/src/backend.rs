@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +41,45 @@ impl Storage for FileStorage {
     fn size(&self) -> io::Result<u64> {
         std::fs::metadata(&self.path).map(|file| file.len())
     }
+}
+
+/// Bytes of redb's mark at the beginning of a file.
+const MARK: u64 = 9;
+/// Where the rest of redb's header ends.
+const HEADER_END: u64 = 512;
+/// More than a file has that redb is creating.
+const LARGEST_NEW_FILE: u64 = 16 << 20;
+
+/// Empties a file that redb began to create and never finished, and says whether it was one.
+///
+/// redb gives a new file its length and its header first and its mark last. A process that dies in between leaves a file
+/// that redb takes for another program's for ever. Nothing was stored in it: zeros stand where the mark belongs, and
+/// behind the header.
+pub(crate) fn discard_unfinished(backend: &dyn StorageBackend) -> io::Result<bool> {
+    let whole = (Bound::Unbounded, Bound::Unbounded);
+    match backend.try_lock_range(whole.0, whole.1) {
+        // Somebody has the file open, and may be creating it just now.
+        Ok(false) => return Ok(false),
+        // A backend without locks is nobody else's, as redb sees it too.
+        Ok(true) | Err(BackendError::Unsupported) => {}
+        Err(error) => return Err(io::Error::other(error)),
+    }
+    let length = backend.len()?;
+    let unfinished = (MARK..=LARGEST_NEW_FILE).contains(&length)
+        && is_zero(backend, 0..MARK)?
+        && is_zero(backend, HEADER_END.min(length)..length)?;
+    if unfinished {
+        backend.set_len(0)?;
+        backend.sync_data()?;
+    }
+    backend.close()?;
+    Ok(unfinished)
+}
+
+fn is_zero(backend: &dyn StorageBackend, range: Range<u64>) -> io::Result<bool> {
+    let mut bytes = vec![0; usize::try_from(range.end - range.start).map_err(io::Error::other)?];
+    backend.read(range.start, &mut bytes)?;
+    Ok(bytes.iter().all(|byte| *byte == 0))
 }
 
 /// A backend that remembers whether a sync failed: what was written before it may be lost although

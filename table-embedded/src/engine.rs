@@ -9,7 +9,7 @@ use table_core::store::kit::Stamps;
 use table_core::{Error, ErrorKind, PropertyName, QueueName, Result, TableName, Timestamp};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock as AsyncRwLock};
 
-use crate::backend::{Storage, Watched};
+use crate::backend::{Storage, Watched, discard_unfinished};
 use crate::error::StorageFailure;
 use crate::exclusive::lock_alone;
 use crate::format::catalog::{self, QueueTables, TableNumber};
@@ -176,12 +176,22 @@ fn poisoned() -> Error {
 }
 
 fn open_database(storage: &dyn Storage, options: &EmbeddedOptions, sync_failed: &Arc<AtomicBool>) -> Result<Opened> {
-    let backend = storage.open().map_err(StorageFailure::from)?;
-    let backend = Watched::new(backend, Arc::clone(sync_failed));
-    let database = Builder::new()
-        .set_cache_size(options.cache_bytes)
-        .create_with_backend(backend)
-        .map_err(StorageFailure::from)?;
+    let open = || -> Result<Database> {
+        let backend = storage.open().map_err(StorageFailure::from)?;
+        let backend = Watched::new(backend, Arc::clone(sync_failed));
+        let opened = Builder::new().set_cache_size(options.cache_bytes).create_with_backend(backend);
+        Ok(opened.map_err(StorageFailure::from)?)
+    };
+    let database = match open() {
+        Err(refused) if refused.kind() == ErrorKind::Corrupted => {
+            let backend = storage.open().map_err(StorageFailure::from)?;
+            if !discard_unfinished(&*backend).map_err(StorageFailure::from)? {
+                return Err(refused);
+            }
+            open()?
+        }
+        opened => opened?,
+    };
     read_catalog(database)
 }
 

@@ -331,3 +331,21 @@ async fn maintenance_beside_a_reader_is_busy() {
     store.check(|_| ()).await.unwrap();
     store.reopen().await.unwrap();
 }
+
+#[tokio::test]
+async fn a_file_whose_creation_was_cut_short_is_created_anew() {
+    for fault in [Fault::Write, Fault::Sync] {
+        for after in 0.. {
+            let disk = Disk::default();
+            disk.set_fault(fault, after);
+            if open(&disk).is_ok() && !disk.mend() {
+                assert!(after > 1, "creating a file makes several calls");
+                break;
+            }
+            for (end, disk) in [("death", disk.after_death()), ("power loss", disk.after_power_loss())] {
+                let store = open(&disk).unwrap_or_else(|error| panic!("{fault:?} {after}, {end}: {error:?}"));
+                store.create_table(&table()).await.unwrap();
+            }
+        }
+    }
+}

@@ -74,6 +74,13 @@ fn files_of_another_kind_are_refused_and_left_alone() {
     assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
     assert_eq!(std::fs::read_to_string(&text).unwrap(), "x".repeat(10_000));
 
+    // Zeros where redb's mark belongs, and something behind them.
+    let image = folder.path().join("disk.img");
+    let bytes = [vec![0; 10_000], vec![1]].concat();
+    std::fs::write(&image, &bytes).unwrap();
+    assert_eq!(EmbeddedStore::open(&image).unwrap_err().kind(), ErrorKind::Corrupted);
+    assert_eq!(std::fs::read(&image).unwrap(), bytes);
+
     let foreign = folder.path().join("other.redb");
     let database = redb::Database::create(&foreign).unwrap();
     let transaction = database.begin_write().unwrap();
@@ -97,6 +104,22 @@ fn files_of_another_kind_are_refused_and_left_alone() {
 
     assert_eq!(EmbeddedStore::open(folder.path().join("missing/store.redb")).unwrap_err().kind(), ErrorKind::NotFound);
     assert_eq!(EmbeddedStore::open(folder.path()).unwrap_err().kind(), ErrorKind::InvalidName);
+}
+
+#[tokio::test]
+async fn a_file_that_was_never_finished_is_created_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.redb");
+    drop(redb::Database::create(&path).unwrap());
+    let mut bytes = std::fs::read(&path).unwrap();
+    // As redb leaves it before it writes its mark.
+    bytes[..9].fill(0);
+    bytes[512..].fill(0);
+    std::fs::write(&path, &bytes).unwrap();
+    let store = EmbeddedStore::open(&path).unwrap();
+    store.create_table(&name("Employees")).await.unwrap();
+    drop(store);
+    EmbeddedStore::open(&path).unwrap();
 }
 
 #[tokio::test]
