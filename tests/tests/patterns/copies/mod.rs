@@ -8,6 +8,7 @@ mod late;
 mod lines;
 mod maintenance;
 mod many;
+mod moved;
 mod refusals;
 mod writes;
 
