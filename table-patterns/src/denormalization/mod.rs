@@ -18,7 +18,7 @@
 //! | table | partition | row | properties |
 //! | --- | --- | --- | --- |
 //! | `Products` | `tea` | `product` | a source: `Name` |
-//! | `Products` | `tea` | `~intent_ID` | `RowKind` = `intent`: a change that not all targets show yet; or `fence`: no such change may come any more |
+//! | `Products` | `tea` | `~intent_ID` | `RowKind` = `intent`: a change that not all targets show yet; or `fence`: no such change may come any more; `RowScope`: of which pair |
 //! | `Orders` | `A7` | `line_0001` | a target: `Product`, the copy `ProductName` |
 //! | `Orders` | `A7` | `~intent_ID` | the same of a target that a change of its source may have missed |
 //!

@@ -9,6 +9,7 @@ mod lines;
 mod maintenance;
 mod many;
 mod moved;
+mod pairs;
 mod refusals;
 mod writes;
 
