@@ -77,16 +77,21 @@ pub(super) const PAIRS: &[Scenario] = &[
     Scenario::new("copies: late worker on a target, and its source changed", |stage| {
         Box::pin(late_worker::<Shelf>(stage, Steps(&[Step::Point(1, 2)]), Steps(&[Step::Rename(2, "New")])))
     }),
+    Scenario::new("copies: late writer of a target, and its source changed", |stage| {
+        Box::pin(late_writer::<Shelf>(stage, Steps(&[Step::Place(2, 1)]), Steps(&[Step::Rename(1, "New")])))
+    }),
     // By an index whose key has what is changed, and what is copied.
     Scenario::new("copies by index: target moved", |stage| {
         Box::pin(with_worker::<SortedShelf>(stage, Steps(&[Step::Fill(1)])))
     }),
     Scenario::new("copies by index: source changed", |stage| {
         Box::pin(with_worker::<SortedShelf>(stage, Steps(&[Step::Rename(1, "New")])))
-    }),
+    })
+    .with_most_preemptions(2),
     Scenario::new("copies by index: target moved while its source changes", |stage| {
         Box::pin(two_writers::<SortedShelf>(stage, Steps(&[Step::Fill(1)]), Steps(&[Step::Rename(1, "New")])))
-    }),
+    })
+    .with_most_preemptions(2),
     Scenario::new("copies by index: target moved while its source is inserted again", |stage| {
         let again = Steps(&[Step::Delete(1), Step::Insert(1)]);
         Box::pin(two_writers::<SortedShelf>(stage, Steps(&[Step::Fill(1)]), again))
@@ -232,6 +237,19 @@ async fn late_worker<T: Holder>(stage: &mut Stage, left: Steps, then: Steps) {
         works::<T>(store).await
     });
     stage.judge(world.judge(vec![log, later]));
+}
+
+/// While a writer is on its way, a worker may already find its message, and another writes.
+async fn late_writer<T: Holder>(stage: &mut Stage, late: Steps, then: Steps) {
+    let world = World::<T>::prepare(stage).await;
+    let logs = [Log::default(), Log::default()];
+    let [first, second] = logs.clone();
+    stage.actor("late writer", |store| late.run::<T>(store, first));
+    stage.actor("worker and writer", |store| async move {
+        works::<T>(store.clone()).await?;
+        then.run::<T>(store, second).await
+    });
+    stage.judge(world.judge(logs.to_vec()));
 }
 
 async fn crowd<T: Holder>(stage: &mut Stage, one: Steps, other: Steps) {
