@@ -48,6 +48,12 @@ impl<T: KeepsCopies> Across<T> {
         &self.keeper
     }
 
+    /// Whether an intent or a fence is of this pair, and not of another that has the same source or target.
+    pub(crate) fn owns(&self, row: &DynamicEntity) -> bool {
+        let scope = rows::scope(row);
+        [About::Sources, About::Targets].into_iter().any(|about| scope == Some(self.scope(about).as_str()))
+    }
+
     pub(super) fn scope(&self, about: About) -> String {
         scope::<T>(about, self.sources.table(), self.targets.table())
     }
@@ -131,7 +137,8 @@ impl<T: KeepsCopies> Across<T> {
             let written = self.keeper.commit(table, sent, change.local(table)).await;
             written.map(|written| written.into_iter().next().and_then(|written| written.etag))
         } else {
-            let intent = rows::intent(sent.intent.key()?, &rows::owner(table, &sent.intent.source));
+            let owner = rows::owner(table, &sent.intent.source);
+            let intent = rows::intent(sent.intent.key()?, &owner, &sent.intent.scope);
             entities.put_within(change, Outer { intent, age: sent.age }).await.map_err(|refused| {
                 let begins_again = refused.is_outer_fenced() || sent.age.is_too_old(self.keeper.options.grace);
                 if begins_again { Ended::Again(refused.into_error()) } else { Ended::Refused(refused) }

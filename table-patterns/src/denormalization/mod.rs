@@ -18,9 +18,9 @@
 //! | table | partition | row | properties |
 //! | --- | --- | --- | --- |
 //! | `Products` | `tea` | `product` | a source: `Name` |
-//! | `Products` | `tea` | `~intent_ID` | `RowKind` = `intent`: a change that not all targets show yet; or `fence`: no such change may come any more |
+//! | `Products` | `tea` | `~intent_ID` | `RowKind` = `intent`: a change that not all targets show yet; or `fence`: no such change may come any more; `RowScope`: of which pair |
 //! | `Orders` | `A7` | `line_0001` | a target: `Product`, the copy `ProductName` |
-//! | `Orders` | `A7` | `~intent_ID` | the same of a target that was pointed at another source |
+//! | `Orders` | `A7` | `~intent_ID` | the same of a target that a change of its source may have missed |
 //!
 //! # In one partition
 //! [`Denormalized::new`] keeps a pair in one table whose targets stand in the partition of their source.
@@ -55,17 +55,20 @@
 //! A worker that gets the message does 3 to 6 where there is an intent. Where there is none it puts a fence in its place,
 //! and the writer, should it still be on its way, begins again.
 //!
-//! **A target that is new, or pointed at another source,** can be missed by a change of that source that is on its way: the
-//! source was read before the change, and its targets before this one was there. So such a write has a message and an intent
-//! of its own, in the target's partition. Once the target is written the source is read once more: is it unchanged, then
-//! any later change finds the target; else the target is read, then the source, and the target is written. A
-//! change of a target that names the same source as before needs none of this: changes of the source know it.
+//! **A target that is new, pointed at another source, or moved in the index by which it is found,** can be missed by a change of
+//! that source that is on its way: the source was read before the change, and its targets before this one was there. So
+//! such a write has a message and an intent of its own, in the target's partition. Once the target is written and its
+//! index rows lead to it, the source is read once more: is it unchanged, then any later change finds the target; else the
+//! target is read, then the source, and the target is written. The same holds for whoever writes a copy that is itself part of that
+//! index's key. A change of a target that stays where it is found, and names the same source as before, needs none of
+//! this: changes of the source know it.
 //!
 //! - Once the queue is empty, every target shows what its source says.
 //! - In between a copy may lag behind. A write that was answered with success is in the source, whatever the
 //!   targets show yet.
 //! - Source and target may have indexes, also elsewhere: those are kept as by [`Indexed`](crate::Indexed). A lookup of
-//!   the targets by an index is as good as one by their keys while nothing but the source moves a target in that index.
+//!   the targets by an index, here or elsewhere, is as good as one by their keys: a target is settled only when its index rows
+//!   lead to it, whatever field of the index's key has changed.
 //! - Counts are refused. A merge that adds one cannot be told from one that was made already, and a worker may
 //!   come twice; count what is in one partition, or ask [`data_series`](crate::data_series).
 //!
@@ -83,14 +86,14 @@
 //! - When the copied fields change often and are read seldom.
 //! - Across partitions, where a reader must never see an old copy.
 //! - When one target counts what very many writers insert: all of them meet in its row.
-//! - Across partitions, by an index whose key also has a field of the target that changes, such as a status: a change of
-//!   the source can miss a target that moves in the index just then. [`maintenance`](crate::maintenance) finds and
-//!   mends its copy.
+//! - With copies in the key of the index by which the targets are found: it works, but each of them moves alone, with a
+//!   message of its own.
 
 mod across;
 mod keep;
 mod local;
 mod message;
+mod one;
 mod point;
 mod settle;
 mod targets;

@@ -11,8 +11,10 @@ use table_core::{EntityKey, Error, Key, LoadOptions, LoadUnit, PartitionKey, Res
 
 use super::across::Across;
 use super::message::Behind;
+use super::one::{Copied, Place, finder_of};
+use super::targets::Lookup;
 use super::{KeepsCopies, pointing};
-use crate::intent::Settled;
+use crate::intent::{Ended, Settled};
 use crate::intra_partition_secondary_index::IndexedTransaction;
 
 /// Requests for targets of different partitions that run at once.
@@ -24,7 +26,7 @@ impl<T: KeepsCopies> Across<T> {
         for _ in 0..pages {
             let Some((lookup, after)) = behind.next() else { break };
             let page = lookup.page::<T>(self.targets.table(), after).await?;
-            self.write_copies(source, page.targets).await?;
+            self.write_copies(source, page.targets, lookup).await?;
             behind.done(page.next);
         }
         Ok(if behind.next().is_some() { Settled::Later(behind, Duration::ZERO) } else { Settled::All(Vec::new()) })
@@ -45,20 +47,20 @@ impl<T: KeepsCopies> Across<T> {
                 }
             }
             written += stale.len();
-            self.write_copies(&key.resolve()?, stale).await?;
+            self.write_copies(&key.resolve()?, stale, lookup).await?;
             behind.done(page.next);
         }
         Ok(written)
     }
 
-    /// Writes what a source says into those of the targets that name it, as they were read before.
-    async fn write_copies(&self, source: &EntityKey, read: Vec<Versioned<T>>) -> Result<()> {
+    /// Writes what a source says into those of the targets that name it, as they were read before by a lookup.
+    async fn write_copies(&self, source: &EntityKey, read: Vec<Versioned<T>>, lookup: &Lookup) -> Result<()> {
         let mut attempts = self.options.begin();
         let mut due = of_source(read, source);
         while !due.is_empty() {
             // After the targets: whoever changes the source later moves their versions.
             let current = self.sources.get::<T::Source>(Key::from(source.clone())).await?;
-            let refused = self.write_all(due, current.as_deref()).await?;
+            let refused = self.write_all(due, &Copied { at: source, source: current.as_ref() }, lookup).await?;
             if refused.is_empty() {
                 return Ok(());
             }
@@ -73,17 +75,28 @@ impl<T: KeepsCopies> Across<T> {
 
     /// Writes targets, as many in a transaction as fit, and says which of them somebody else has changed. What already
     /// looks right is written too: the new version is what stops whoever comes late.
-    async fn write_all(&self, targets: Vec<Versioned<T>>, source: Option<&T::Source>) -> Result<Vec<EntityKey>> {
+    async fn write_all(
+        &self,
+        targets: Vec<Versioned<T>>,
+        copied: &Copied<'_, T::Source>,
+        lookup: &Lookup,
+    ) -> Result<Vec<EntityKey>> {
         let refused = Refusals::default();
+        // Where the next change of the source will look; of a source that is gone, where this one did.
+        let finder = match copied.source {
+            Some(source) => finder_of::<T>(source)?,
+            None => Some(lookup.finder::<T>()?),
+        };
         let (mut units, mut alone) = (Vec::new(), Vec::new());
         for mut target in targets {
-            let shown = self.targets.shown(&target)?;
-            target.take(source);
-            // Index rows elsewhere that show a copy take the protocol of their own.
-            if self.targets.stays(&target, &shown)? {
+            let (shown, before) = (self.targets.shown(&target)?, Place::of(&target, finder.as_ref())?);
+            target.take(copied.source.map(Versioned::value));
+            let stays = self.targets.stays(&target, &shown)?;
+            let is_found = before.stays(&Place::of(&target, finder.as_ref())?);
+            if stays && is_found {
                 units.push(Unit::new(self.targets.table(), target));
             } else {
-                alone.push((target, shown));
+                alone.push((target, shown, is_found));
             }
         }
         let options = LoadOptions::default().with_concurrency(AT_ONCE);
@@ -91,11 +104,12 @@ impl<T: KeepsCopies> Across<T> {
             .table()
             .load_units(stream::iter(units), options, |units| self.write_units(units, &refused))
             .await?;
-        for (mut target, shown) in alone {
-            match self.targets.write_edited(&mut target, shown).await {
+        for (mut target, shown, is_found) in alone {
+            match self.write_one(&mut target, shown, copied, is_found).await {
                 Ok(()) => {}
-                Err(error) if error.is_conflict() => refused.add(target.key()),
-                Err(error) => return Err(error.into_error()),
+                Err(Ended::Again(_)) => refused.add(target.key()),
+                Err(Ended::Refused(error)) if error.is_conflict() => refused.add(target.key()),
+                Err(Ended::Refused(error)) => return Err(error.into_error()),
             }
         }
         Ok(refused.into_keys())

@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 use serde::{Deserialize, Serialize};
 use table_core::keys::KeyRange;
 use table_core::query::{Continuation, Explain, Filter};
-use table_core::{DynamicEntity, Entity, IndexCopy, Key, Query, Result, Table, Versioned};
+use table_core::{
+    DynamicEntity, Entity, EntityKey, ErrorKind, IndexCopy, IndexSchema, Key, Query, Result, Table, Versioned,
+};
 
 use crate::eventually_consistent_transactions::not_here;
 
@@ -106,17 +108,59 @@ pub(crate) struct Found<T> {
     pub(crate) next: Option<Continuation>,
 }
 
+/// A lookup that is asked about targets one by one.
+#[derive(Debug)]
+pub(crate) struct Finder {
+    /// The position of the index whose rows lead to the targets.
+    index: Option<usize>,
+    filter: Filter,
+}
+
+impl Finder {
+    /// The row by which a target is found; none where it is not.
+    pub(crate) fn place<T: Entity>(&self, target: &T) -> Result<Option<EntityKey>> {
+        let row = match self.index {
+            None => target.to_row().map(Some),
+            Some(position) => target.index_row(position),
+        };
+        match row {
+            Ok(row) => Ok(row.filter(|row| self.filter.matches(row)).map(|row| row.key)),
+            // What fits no key of an index has no row there.
+            Err(error) if error.kind() == ErrorKind::InvalidKey => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether targets are found by rows that a write can move.
+    pub(crate) const fn reads_an_index(&self) -> bool {
+        self.index.is_some()
+    }
+}
+
 impl Lookup {
+    /// The lookup, to be asked about targets.
+    pub(crate) fn finder<T: Entity>(&self) -> Result<Finder> {
+        let index = self.index::<T>()?.map(|(position, _)| position);
+        let filter = if self.filter.is_empty() { Filter::ALWAYS } else { Filter::parse(&self.filter)? };
+        Ok(Finder { index, filter })
+    }
+
+    /// The index whose rows lead to the targets, and its position.
+    fn index<T: Entity>(&self) -> Result<Option<(usize, &'static IndexSchema)>> {
+        let Some(name) = &self.index else { return Ok(None) };
+        let mut indexes = T::SCHEMA.indexes.iter().enumerate();
+        let found = indexes.find(|(_, index)| index.name == *name);
+        found.map(Some).ok_or_else(|| {
+            not_here(format!("{} has no index {name}; another version of the program sent this", T::SCHEMA.name))
+        })
+    }
+
     /// Reads one page.
     pub(crate) async fn page<T: Entity>(&self, table: &Table, after: Option<&Continuation>) -> Result<Found<T>> {
-        let Some(name) = &self.index else {
+        let Some((position, index)) = self.index::<T>()? else {
             let page = table.page(self.rows::<T>(None), after).await?;
             return Ok(Found { targets: page.items, next: page.next });
         };
-        let mut indexes = T::SCHEMA.indexes.iter().enumerate();
-        let (position, index) = indexes.find(|(_, index)| index.name == *name).ok_or_else(|| {
-            not_here(format!("{} has no index {name}; another version of the program sent this", T::SCHEMA.name))
-        })?;
         let page = table.page(self.rows::<DynamicEntity>(index.table), after).await?;
         let mut keys = Vec::with_capacity(page.items.len());
         for row in page.items {

@@ -7,6 +7,9 @@ use crate::rows::marked;
 /// What the row key of an intent begins with.
 pub(crate) const INTENT_PREFIX: &str = "~intent_";
 
+/// Whose an intent or a fence is, among the patterns that keep something of one entity. No other row has it.
+const ROW_SCOPE: PropertyName = PropertyName::checked("RowScope");
+
 /// How an index row names the entity that it belongs to: table, partition key and row key. None of them can
 /// hold the separator; table names are the same in any case.
 pub(crate) fn owner(table: &Table, source: &EntityKey) -> String {
@@ -38,14 +41,19 @@ pub(crate) fn tombstone(place: &EntityKey, owner: &str) -> DynamicEntity {
     bare(place.clone(), reserved::TOMBSTONE_KIND, owner)
 }
 
-/// The row that says, beside the entity, that its change is not yet in all indexes.
-pub(crate) fn intent(key: EntityKey, owner: &str) -> DynamicEntity {
-    bare(key, reserved::INTENT_KIND, owner)
+/// The row that says, beside the entity, that its change is not yet everywhere where a scope has it.
+pub(crate) fn intent(key: EntityKey, owner: &str, scope: &str) -> DynamicEntity {
+    scoped(bare(key, reserved::INTENT_KIND, owner), scope)
 }
 
 /// The row in the place of an intent that keeps its writer from committing.
-pub(crate) fn fence(key: EntityKey, owner: &str) -> DynamicEntity {
-    bare(key, reserved::FENCE_KIND, owner)
+pub(crate) fn fence(key: EntityKey, owner: &str, scope: &str) -> DynamicEntity {
+    scoped(bare(key, reserved::FENCE_KIND, owner), scope)
+}
+
+/// The scope of an intent or a fence: who settles it, and no other may remove it.
+pub(crate) fn scope(row: &DynamicEntity) -> Option<&str> {
+    row.get(ROW_SCOPE.as_str()).and_then(Value::as_str)
 }
 
 /// Where the intent with an id stands, or its fence.
@@ -63,6 +71,11 @@ pub(crate) fn is_as(stored: &DynamicEntity, copy: &DynamicEntity) -> bool {
     let told = |name: &PropertyName| *name != reserved::ROW_TOKEN;
     let stored = stored.properties.iter().filter(|(name, _)| told(name));
     stored.eq(copy.properties.iter().filter(|(name, _)| told(name)))
+}
+
+fn scoped(mut row: DynamicEntity, scope: &str) -> DynamicEntity {
+    row.properties.insert(ROW_SCOPE, Value::from(scope));
+    row
 }
 
 fn bare(key: EntityKey, kind: &str, owner: &str) -> DynamicEntity {

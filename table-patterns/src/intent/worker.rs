@@ -41,7 +41,8 @@ impl MoverBuilder {
         let handled = self.on_scope::<Intent<N>, _, _>(scope, move |intent, delivery| {
             let (table, settle) = (kept.clone(), settle.clone());
             async move {
-                // Whoever deleted the intent had settled before, and a fence keeps it from coming.
+                // Only who has settled deletes an intent: its writer, a worker, or the repair of the same scope. And where
+                // it never was, a fence keeps it from coming.
                 if !look(&table, &intent, &delivery).await? {
                     return end(&table, intent, false, Vec::new(), &delivery).await;
                 }
@@ -71,7 +72,7 @@ impl MoverBuilder {
 /// Says whether the change of an intent was committed and is not settled; if not, it never will be.
 async fn look<N>(table: &Table, intent: &Intent<N>, delivery: &Delivery) -> Result<bool> {
     let (key, owner) = (intent.key()?, rows::owner(table, &intent.source));
-    delivery.step("look for the intent", fence(table, &key, &owner)).await
+    delivery.step("look for the intent", fence(table, &key, &owner, &intent.scope)).await
 }
 
 /// Ends an intent that is settled.
@@ -95,8 +96,8 @@ async fn end<N>(
 
 /// Says whether an intent is there, and puts a fence in its place where it is not: so its writer, should it
 /// still be on its way, fails instead of committing unseen.
-pub(crate) async fn fence(table: &Table, key: &EntityKey, owner: &str) -> Result<bool> {
-    let insert = Operation::new(Action::Insert(rows::fence(key.clone(), owner)))?;
+pub(crate) async fn fence(table: &Table, key: &EntityKey, owner: &str, scope: &str) -> Result<bool> {
+    let insert = Operation::new(Action::Insert(rows::fence(key.clone(), owner, scope)))?;
     match table.store().write(table.name(), insert).await {
         Ok(_) => return Ok(false),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}

@@ -156,7 +156,7 @@ impl Keeper {
     ) -> Result<Vec<Written>, Ended> {
         self.refuse_old(sent)?;
         let key = sent.intent.key().map_err(Refused::from)?;
-        let intent = rows::intent(key, &rows::owner(table, &sent.intent.source));
+        let intent = rows::intent(key, &rows::owner(table, &sent.intent.source), &sent.intent.scope);
         change.intent(intent).try_commit().await.map_err(|refused| {
             if refused.is_fenced() { Ended::Again(refused.into_error()) } else { Ended::Refused(refused) }
         })

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use table_core::{Entity, EntityKey, Error, Key, Result, Table};
 
+use super::message::scope;
 use super::place::{Copy, Found, Place, stored_copies};
 use crate::attempts::UpdateOptions;
 use crate::intent::{Age, Garbage, fence, rows};
@@ -58,7 +59,7 @@ impl Settling<'_> {
                     continue;
                 }
                 let key = rows::intent_key(self.source, intent)?;
-                if !fence(self.table, &key, &owner).await? {
+                if !fence(self.table, &key, &owner, &scope::<E>(self.table)).await? {
                     fences.push(Garbage::fence(self.table, key));
                 }
                 stopped.push(intent.to_owned());

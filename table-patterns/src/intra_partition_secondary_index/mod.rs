@@ -50,6 +50,7 @@ use crate::intent::Keeper;
 
 pub use transaction::IndexedTransaction;
 pub(crate) use transaction::{Refused, is_local, refuse_blobs, taken};
+pub(crate) use write::Shown;
 
 /// Entities with the copies that their indexes keep, written together.
 ///

@@ -34,7 +34,7 @@ async fn settle(place: &BlobTable, intent: Intent<Blobs>, delivery: &Delivery) -
     let key = intent.key()?;
     let Intent { scope, source, named: Blobs { blobs }, grace, .. } = intent;
     let owner = rows::owner(&place.table, &source);
-    delivery.step("look for the intent", fence(&place.table, &key, &owner)).await?;
+    delivery.step("look for the intent", fence(&place.table, &key, &owner, &scope)).await?;
     let collect = Collect { scope, source, blobs, intent: Some(key) };
     Ok(Next::Become(Outgoing::of(&collect)?, grace))
 }

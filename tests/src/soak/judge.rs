@@ -7,6 +7,7 @@ use table_core::{Clock, DynamicEntity, FromRow, Query, Result, Table, Versioned}
 use table_patterns::eventually_consistent_transactions::Mover;
 use table_patterns::maintenance::{Maintained, MaintenanceOptions};
 
+use super::copies::look_at_copies;
 use super::promises::{Found, Promises};
 use super::world::{Document, Employee, Record, World, file_of};
 use super::writers::{employee_state, is_shared, text_of};
@@ -24,7 +25,7 @@ pub(super) async fn judge(world: &World, promises: &Promises, clock: Arc<dyn Clo
     for item in mover.poisoned().await? {
         judgement.find(Wrong::Broken, format!("poisoned: {item:?}"));
     }
-    let options = MaintenanceOptions::default().with_clock(clock);
+    let options = MaintenanceOptions::default().with_clock(Arc::clone(&clock));
     judgement.add_report(&world.employees(&mover)?.verify(options).await?);
     let blobs = world.documents(&mover)?.verify().await?;
     for name in &blobs.orphaned {
@@ -38,10 +39,11 @@ pub(super) async fn judge(world: &World, promises: &Promises, clock: Arc<dyn Clo
         look_at_documents(world, &mover, &mut found, &mut judgement).await?;
     }
     look_at_employees(world, &mut found).await?;
+    look_at_copies(world, &mover, clock, &mut found, &mut judgement).await?;
     look_at_records(world, &mut found, &mut judgement).await?;
     look_at_notes(world, &mut found).await?;
     promises.judge(&mut judgement, &found);
-    for table in ["Employees", "Current", "Archive", "Documents"] {
+    for table in ["Employees", "Current", "Archive", "Documents", "Products", "Items"] {
         look_for_marks(&world.table(table)?, &mut judgement).await?;
     }
     Ok(judgement)

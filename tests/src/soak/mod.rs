@@ -7,6 +7,7 @@
 //! [`soak`] does this on the embedded store, where writers and workers are one process that dies again and again;
 //! [`soak_azurite`] with several worker processes on one queue, one of which dies.
 
+mod copies;
 mod judge;
 mod kills;
 mod processes;

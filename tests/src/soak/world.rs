@@ -15,6 +15,8 @@ use table_patterns::eventually_consistent_transactions::{Archive, Mover, MoverOp
 use table_patterns::inter_partition_secondary_index::IntentOptions;
 use table_patterns::large_entities::{BlobTable, Large};
 
+use super::copies::Item;
+
 /// Has a unique value in another table, an index in other partitions, and a count for each writer that shares it.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{department}", row = "empid_{id:06}")]
@@ -103,7 +105,7 @@ impl World {
         Ok(BlobTable::new(self.table("Documents")?, Arc::clone(&self.blobs)))
     }
 
-    fn intents(&self) -> IntentOptions {
+    pub(super) fn intents(&self) -> IntentOptions {
         IntentOptions::default().with_hidden(self.times.hidden).with_grace(self.times.grace)
     }
 
@@ -115,7 +117,9 @@ impl World {
         for name in ["Current", "Archive", "Documents", "Notes"] {
             self.table(name)?.create_if_missing().await?;
         }
-        self.employees(&self.mover().await?)?.create_if_missing().await
+        let mover = self.mover().await?;
+        self.employees(&mover)?.create_if_missing().await?;
+        self.items(&mover)?.create_if_missing().await
     }
 
     /// Deletes the tables that are this soak's alone.
@@ -123,7 +127,7 @@ impl World {
     /// # Errors
     /// Those of reaching the store.
     pub async fn drop_tables(&self) -> Result<()> {
-        for name in ["Current", "Archive", "Documents", "Notes", "Employees"] {
+        for name in ["Current", "Archive", "Documents", "Notes", "Employees", "Products", "Items"] {
             self.tables.delete_table(self.table(name)?.name()).await?;
         }
         Ok(())
@@ -143,6 +147,8 @@ impl World {
         Mover::builder(Arc::clone(&self.queues), &format!("{}-moves", self.name.to_ascii_lowercase()))?
             .with_options(options)
             .keep_indexes::<Employee>(&self.table("Employees")?)
+            .keep_copies::<Item>(&self.table("Products")?, &self.table("Items")?)
+            .keep_indexes::<Item>(&self.table("Items")?)
             .keep_blobs(&self.documents_place()?)
             .archive(archive)
             .on(move |note: Note, delivery| {

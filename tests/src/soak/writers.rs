@@ -27,6 +27,9 @@ const EMAILS: u32 = 10;
 /// Documents of the one who writes them.
 const DOCUMENTS: u32 = 4;
 
+/// Writers of items; each has some for itself.
+const ITEM_WRITERS: u32 = 2;
+
 /// Who hears of what writers begin, and what comes of it.
 #[derive(Clone)]
 pub struct Watcher(Arc<dyn Fn(String) + Send + Sync>);
@@ -48,7 +51,7 @@ impl Watcher {
     }
 
     /// Tells what a change begins and what came of it.
-    async fn change(&self, thing: &str, state: &str, work: impl Future<Output = Result<()>>) {
+    pub(super) async fn change(&self, thing: &str, state: &str, work: impl Future<Output = Result<()>>) {
         self.tell(format!("begin {thing} {state}"));
         let outcome = match work.await {
             Ok(()) => "done",
@@ -62,8 +65,8 @@ impl Watcher {
 /// All writers of one process.
 #[derive(Debug)]
 pub struct Writers {
-    world: World,
-    watcher: Watcher,
+    pub(super) world: World,
+    pub(super) watcher: Watcher,
     /// Numbers that no other process has had.
     numbers: AtomicI64,
 }
@@ -75,7 +78,7 @@ impl Writers {
         Arc::new(Self { world, watcher, numbers: AtomicI64::new(i64::from(round) * 1_000_000) })
     }
 
-    fn number(&self) -> i64 {
+    pub(super) fn number(&self) -> i64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -94,6 +97,10 @@ impl Writers {
             tasks.spawn(Self::write_employees(Arc::clone(self), mover.clone(), writer, changes));
             tasks.spawn(Self::count(Arc::clone(self), mover.clone(), writer, changes));
         }
+        for writer in 0..ITEM_WRITERS {
+            tasks.spawn(Self::write_items(Arc::clone(self), mover.clone(), writer, changes));
+        }
+        tasks.spawn(Self::write_products(Arc::clone(self), mover.clone(), changes));
         tasks.spawn(Self::write_records(Arc::clone(self), mover.clone(), changes));
         tasks.spawn(Self::write_documents(Arc::clone(self), mover.clone(), changes));
         tasks.spawn(Self::send_notes(Arc::clone(self), mover, changes));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use table_core::{DynamicEntity, EntityKey, Key, Query, Result, Timestamp, Versioned};
 
 use super::{Copies, Wrong};
-use crate::denormalization::{KeepsCopies, differs, is_of_copies, pointing};
+use crate::denormalization::{KeepsCopies, differs, pointing};
 use crate::intent::IntentOptions;
 use crate::maintenance::look::{Verdict, until_still};
 use crate::maintenance::marks;
@@ -56,11 +56,16 @@ impl<T: KeepsCopies> Copies<'_, T> {
         }
         let entities = [source.map(|source| (self.0.sources(), source)), Some((self.0.table(), target))];
         for (table, entity) in entities.into_iter().flatten() {
-            if marks::has_intent(table, entity, now, self.grace(), is_of_copies).await? {
+            if marks::has_intent(table, entity, now, self.grace(), |row| self.owns(row)).await? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether an intent or a fence is of this pair. That of another pair is not settled here, and so not removed.
+    pub(super) fn owns(&self, row: &DynamicEntity) -> bool {
+        self.0.across().is_some_and(|across| across.owns(row))
     }
 
     /// How many sources a target has more than it says; none where it does not count, or is gone.

@@ -74,7 +74,7 @@ impl<T: KeepsCopies> Copies<'_, T> {
         let (Some(mark), Some(owner), Some(etag)) = (Mark::of(&row), &finding.source, &row.etag) else {
             return Ok(false);
         };
-        if !self.is_overdue(&row, now) {
+        if !self.is_overdue(&row, now) || !self.owns(&row) {
             return Ok(false);
         }
         if mark == Mark::Intent {

@@ -10,7 +10,7 @@ use table_core::{DynamicEntity, EntityKey, ErrorKind, FromRow, Result, Table, Ti
 use super::look::Verdict;
 use super::marks::Mark;
 use super::{Checked, Finding, Maintained, Tables, Wrong};
-use crate::denormalization::{Denormalized, KeepsCopies, is_of_copies};
+use crate::denormalization::{Denormalized, KeepsCopies};
 use crate::intent::rows;
 use judge::judge;
 
@@ -89,9 +89,9 @@ impl<T: KeepsCopies> Copies<'_, T> {
         Ok(checked)
     }
 
-    /// Intents and fences: on their way while they are young, and left over when they are old.
+    /// Intents and fences of this pair: on their way while they are young, and left over when they are old.
     fn check_mark(&self, table: &Table, row: &DynamicEntity, now: Timestamp) -> Checked {
-        let mark = Mark::of(row).filter(|mark| matches!(mark, Mark::Intent | Mark::Fence) && is_of_copies(row));
+        let mark = Mark::of(row).filter(|mark| matches!(mark, Mark::Intent | Mark::Fence) && self.owns(row));
         let owner = row.get(reserved::ROW_OWNER.as_str()).and_then(Value::as_str);
         let owner = owner.and_then(|owner| rows::source(table, owner));
         match (mark, owner) {

@@ -45,6 +45,8 @@ pub enum Sabotage {
     SourceReadBeforeTargets,
     /// The source is not read again after a target was pointed at it.
     NoSecondLookAtTheSource,
+    /// The source is read again before the index rows lead to the target.
+    SecondLookBeforeTheIndex,
     /// Nobody is told of the blob of a list before it is put.
     NoMessageForBlobs,
     /// The archive deletes the current row whatever it is by now.
@@ -72,6 +74,8 @@ pub const SABOTAGES: &[(Sabotage, &str)] = &[
     (Sabotage::NoIntentOnClaims, "index: crowd, three claim one value for two"),
     (Sabotage::IndexReadAfterMessage, "index: change"),
     (Sabotage::MessageAfterWrite, "index: change"),
+    (Sabotage::NoFence, "copies: source changed"),
+    (Sabotage::NoFence, "copies: late writer of a target, and its source changed"),
     (Sabotage::MessageAfterWrite, "copies: two writers, one source"),
     (Sabotage::MessageAfterWrite, "copies: target inserted while its source changes"),
     (Sabotage::SkipsWritesThatLookDone, "copies: changed, and back by another"),
@@ -79,6 +83,9 @@ pub const SABOTAGES: &[(Sabotage, &str)] = &[
     (Sabotage::SourceReadBeforeTargets, "copies: two writers, one source"),
     (Sabotage::NoSecondLookAtTheSource, "copies: target pointed at a source that changes"),
     (Sabotage::NoSecondLookAtTheSource, "copies: target inserted while its source changes"),
+    (Sabotage::NoSecondLookAtTheSource, "copies by index: target moved while its source changes"),
+    (Sabotage::NoSecondLookAtTheSource, "copies by index: two writers, one source"),
+    (Sabotage::SecondLookBeforeTheIndex, "copies by index: late worker on a target, and its source changed"),
     (Sabotage::NoTombstone, "lists: two writers, one entity"),
     (Sabotage::UnconditionalIndexWrites, "lists: two writers, one list"),
     (Sabotage::SkipsWritesThatLookDone, "lists: change, and back by another"),
@@ -129,6 +136,7 @@ impl fmt::Display for Sabotage {
             Self::UnconditionalTargetWrites => "unconditional target writes",
             Self::SourceReadBeforeTargets => "source read before its targets",
             Self::NoSecondLookAtTheSource => "no second look at the source",
+            Self::SecondLookBeforeTheIndex => "second look at the source before the index",
             Self::NoMessageForBlobs => "no message for blobs",
             Self::ArchiveDeletesWithoutCondition => "archive delete without condition",
             Self::ArchiveCopiesWithoutCondition => "archive copy without condition",

@@ -158,6 +158,11 @@ fn is_fence(row: &DynamicEntity) -> bool {
     kind(row) == reserved::FENCE_KIND && is_named(&row.key, "~intent_")
 }
 
+/// Whether a row says that the index rows of a target are not yet what they should be.
+fn is_intent_of_index(row: &DynamicEntity) -> bool {
+    kind(row) == reserved::INTENT_KIND && !is_named(&row.key, "~intent_copy_")
+}
+
 fn owner(row: Option<&DynamicEntity>) -> Option<&Value> {
     row.and_then(|row| row.get(reserved::ROW_OWNER.as_str()))
 }
@@ -218,7 +223,10 @@ impl<S: AnyStore> TableStore for Sabotaged<S> {
         if table.as_str() == TARGET_TABLE && self.sabotage == Sabotage::SourceReadBeforeTargets {
             self.read_sources().await?;
         }
-        let page = self.store.query(table, query).await?;
+        let mut page = self.store.query(table, query).await?;
+        if self.sabotage == Sabotage::SecondLookBeforeTheIndex && table.as_str() == TARGET_TABLE {
+            page.entities.retain(|row| !is_intent_of_index(row));
+        }
         if table.as_str() == TARGET_TABLE {
             let read = page.entities.iter().map(|row| (row.key.clone(), Some(row.clone())));
             self.notes().read.extend(read);

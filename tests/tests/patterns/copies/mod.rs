@@ -8,6 +8,8 @@ mod late;
 mod lines;
 mod maintenance;
 mod many;
+mod moved;
+mod pairs;
 mod refusals;
 mod writes;
 

@@ -1,13 +1,16 @@
 //! The tables of products and shelves, and what they must hold in the end.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use table_core::{DynamicEntity, Entity, Key, ManualClock, MemoryStore, Query, Result, Table, reserved};
-use table_patterns::denormalization::{Denormalized, KeepsCopies, Targets};
+use table_core::{DynamicEntity, Entity, ManualClock, MemoryStore, Query, Result, Table, reserved};
 use table_patterns::eventually_consistent_transactions::Mover;
+use table_patterns::maintenance::{Maintained, MaintenanceOptions};
+use table_patterns::{Denormalized, Indexed};
 
+use super::shelf::{Content, Holder, Product, product};
 use super::{Step, Steps};
 use crate::explore::scenarios::history::{self, DiesAfterTransaction, Impossible};
 use crate::explore::{Judgement, Stage, StoreHandle, Wrong};
@@ -17,65 +20,17 @@ const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Longer than a writer has its intent for itself, and shorter than the grace period.
 const LATER: Duration = Duration::from_secs(600);
 
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(partition = "p{id}", row = "product")]
-pub(super) struct Product {
-    id: u32,
-    pub(super) name: String,
-}
-
-/// All in one room, so that one query finds them.
-#[derive(Entity, Clone, Debug, PartialEq)]
-#[entity(partition = "room", row = "shelf_{id}")]
-pub(super) struct Shelf {
-    id: u32,
-    pub(super) product: u32,
-    label: Option<String>,
-    pub(super) items: i32,
-}
-
-impl KeepsCopies for Shelf {
-    type Source = Product;
-
-    fn targets(_: &Product) -> Targets<Self> {
-        Self::range().query().into()
-    }
-
-    fn source(&self) -> Option<Key<Product>> {
-        Some(product_key(self.product))
-    }
-
-    fn take(&mut self, product: Option<&Product>) {
-        self.label = product.map(|product| product.name.clone());
-    }
-}
-
-pub(super) fn product(id: u32) -> Product {
-    Product { id, name: format!("p{id}") }
-}
-
-pub(super) fn product_key(id: u32) -> Key<Product> {
-    Product::key(id)
-}
-
-pub(super) fn shelf(id: u32, product: u32) -> Shelf {
-    Shelf { id, product, label: None, items: 0 }
-}
-
-pub(super) fn shelf_key(id: u32) -> Key<Shelf> {
-    Shelf::key(id)
-}
-
 fn tables(store: &StoreHandle) -> Result<(Table, Table)> {
     Ok((Table::new(store.clone(), "Products")?, Table::new(store.clone(), "Shelves")?))
 }
 
-pub(super) async fn mover(store: &StoreHandle) -> Result<Mover> {
+pub(super) async fn mover<T: Holder>(store: &StoreHandle) -> Result<Mover> {
     let (products, shelves) = tables(store)?;
-    Mover::builder(store.clone(), "moves")?.keep_copies::<Shelf>(&products, &shelves).build().await
+    let builder = Mover::builder(store.clone(), "moves")?.keep_copies::<T>(&products, &shelves);
+    builder.keep_indexes::<T>(&shelves).build().await
 }
 
-pub(super) fn kept(store: &StoreHandle, mover: &Mover) -> Result<Denormalized<Shelf>> {
+pub(super) fn kept<T: Holder>(store: &StoreHandle, mover: &Mover) -> Result<Denormalized<T>> {
     let (products, shelves) = tables(store)?;
     Denormalized::kept_by(products, shelves, mover)
 }
@@ -84,40 +39,42 @@ pub(super) fn kept(store: &StoreHandle, mover: &Mover) -> Result<Denormalized<Sh
 pub(super) type Log = history::Log<Step>;
 
 /// The stores, past everything that is explored.
-pub(super) struct World {
+pub(super) struct World<T> {
     clock: Arc<ManualClock>,
     memory: MemoryStore,
     undisturbed: StoreHandle,
+    holder: PhantomData<T>,
 }
 
 #[expect(clippy::expect_used, reason = "on the memory store alone nothing fails")]
-impl World {
+impl<T: Holder> World<T> {
     /// Two products, and one shelf with the first.
     pub(super) async fn prepare(stage: &Stage) -> Self {
-        let world = Self { clock: stage.clock(), memory: stage.memory(), undisturbed: stage.undisturbed().store };
+        let (clock, undisturbed) = (stage.clock(), stage.undisturbed().store);
+        let world = Self { clock, memory: stage.memory(), undisturbed, holder: PhantomData };
         let memory: StoreHandle = Arc::new(stage.memory());
-        let mover = mover(&memory).await.expect("a mover");
-        let shelves = kept(&memory, &mover).expect("a pair");
+        let mover = mover::<T>(&memory).await.expect("a mover");
+        let shelves = kept::<T>(&memory, &mover).expect("a pair");
         shelves.create_if_missing().await.expect("tables");
         for id in [1, 2] {
             shelves.insert(&product(id)).await.expect("a product");
         }
-        shelves.insert_target(&shelf(1, 1)).await.expect("a shelf");
+        shelves.insert_target(&T::new(1, 1)).await.expect("a shelf");
         world
     }
 
     /// Lets a writer die right after its transaction, so that its message is left for the workers.
     pub(super) async fn left_half_done(&self, stage: &Stage, steps: Steps) -> Log {
         let log = Log::default();
-        drop(steps.run(stage.taking_turns(Arc::new(DiesAfterTransaction::default())).store, log.clone()).await);
+        drop(steps.run::<T>(stage.taking_turns(Arc::new(DiesAfterTransaction::default())).store, log.clone()).await);
         log
     }
 }
 
-impl World {
+impl<T: Holder> World<T> {
     /// Lets every wait pass until the queue is empty: first the work, then what is collected.
     async fn settle(&self, judgement: &mut Judgement) -> Result<()> {
-        let mover = mover(&self.undisturbed).await?;
+        let mover = mover::<T>(&self.undisturbed).await?;
         for round in 0..30 {
             self.clock.advance(if round < 6 { LATER } else { GRACE });
             mover.run_due().await?;
@@ -137,20 +94,35 @@ impl World {
         let looked: Result<()> = async {
             self.settle(&mut judgement).await?;
             let products: Vec<Product> = self.stored("Products", &mut judgement).await?;
-            let shelves: Vec<Shelf> = self.stored("Shelves", &mut judgement).await?;
+            let shelves: Vec<T> = self.stored("Shelves", &mut judgement).await?;
+            let shelves: Vec<Content> = shelves.iter().map(Holder::content).collect();
             for shelf in &shelves {
                 let product = products.iter().find(|product| product.id == shelf.product);
                 let right = shelf.label.as_ref() == product.map(|product| &product.name);
                 judgement.expect(right, Wrong::Stale, || format!("{shelf:?} of {product:?}"));
             }
-            judge_answers(&mut judgement, &logs, &State::of(&products, &shelves));
-            Ok(())
+            judge_answers::<T>(&mut judgement, &logs, &State::of(&products, &shelves));
+            self.verify(&mut judgement).await
         }
         .await;
         if let Err(error) = looked {
             judgement.find(Wrong::Broken, error.to_string());
         }
         judgement
+    }
+
+    /// Maintenance finds nothing either, of the copies and of the index that leads to them.
+    async fn verify(&self, judgement: &mut Judgement) -> Result<()> {
+        let memory: StoreHandle = Arc::new(self.memory.clone());
+        let mover = mover::<T>(&memory).await?;
+        let now = || MaintenanceOptions::default().with_clock(self.clock.clone());
+        let copies = kept::<T>(&memory, &mover)?;
+        judgement.add_report(&copies.verify(now()).await?);
+        if !T::SCHEMA.indexes.is_empty() {
+            let shelves = Indexed::<T>::kept_by(copies.table().clone(), &mover)?;
+            judgement.add_report(&shelves.verify(now()).await?);
+        }
+        Ok(())
     }
 
     /// The entities of a table; every other row is an orphan.
@@ -173,11 +145,11 @@ impl World {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct State {
     products: BTreeMap<u32, String>,
-    shelves: BTreeMap<u32, (u32, i32)>,
+    shelves: BTreeMap<u32, (u32, u32)>,
 }
 
 impl State {
-    fn of(products: &[Product], shelves: &[Shelf]) -> Self {
+    fn of(products: &[Product], shelves: &[Content]) -> Self {
         Self {
             products: products.iter().map(|product| (product.id, product.name.clone())).collect(),
             shelves: shelves.iter().map(|shelf| (shelf.id, (shelf.product, shelf.items))).collect(),
@@ -212,9 +184,9 @@ impl State {
 }
 
 /// What was acknowledged is there, and what was refused is not.
-fn judge_answers(judgement: &mut Judgement, logs: &[Log], ended: &State) {
+fn judge_answers<T: Holder>(judgement: &mut Judgement, logs: &[Log], ended: &State) {
     let histories: Vec<_> = logs.iter().map(Log::history).collect();
-    let first = State::of(&[product(1), product(2)], &[shelf(1, 1)]);
+    let first = State::of(&[product(1), product(2)], &[T::new(1, 1).content()]);
     let applied = |step, state: Option<&State>| state.and_then(|state| state.after(step)).map(Some).ok_or(Impossible);
     let possible = history::outcomes(Some(first), &histories, &applied);
     judgement.expect(possible.iter().flatten().any(|state| state == ended), Wrong::Lost, || {
