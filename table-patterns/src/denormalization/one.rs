@@ -7,18 +7,16 @@
 
 use std::time::Duration;
 
-use table_core::keys::{KeyRange, Span};
-use table_core::store::StoreQuery;
-use table_core::{ETag, EntityKey, Key, Result, Value, Versioned, reserved};
+use table_core::{ETag, EntityKey, Key, Result, Versioned};
 
 use super::across::{Across, read_again};
 use super::message::{About, Pointed, is_of_copies, new_id};
 use super::targets::Finder;
 use super::{KeepsCopies, pointing};
-use crate::intent::rows::{self, INTENT_PREFIX};
 use crate::intent::{Age, Ended, Intent, Sent, Settled};
 use crate::inter_partition_secondary_index::Change;
 use crate::intra_partition_secondary_index::Shown;
+use crate::maintenance::marks;
 use crate::rows::existing;
 
 /// How long a worker waits for the index rows of a target.
@@ -169,21 +167,6 @@ impl<T: KeepsCopies> Across<T> {
         if self.targets.keeper().is_none() {
             return Ok(false);
         }
-        let table = self.targets.table();
-        let partition = KeyRange::partition(&target.partition).partition;
-        let mut query = StoreQuery::new(KeyRange { partition, row: Span::prefix(INTENT_PREFIX) });
-        let owner = rows::owner(table, target);
-        loop {
-            let page = table.store().query(table.name(), &query).await?;
-            let waits = page.entities.iter().any(|row| {
-                let is_of_target =
-                    row.get(reserved::ROW_OWNER.as_str()).and_then(Value::as_str) == Some(owner.as_str());
-                is_of_target && !is_of_copies(row) && rows::is_of_kind(row, reserved::INTENT_KIND)
-            });
-            if waits || page.next.is_none() {
-                return Ok(waits);
-            }
-            query.after = page.next;
-        }
+        marks::has_any_intent(self.targets.table(), target, |row| !is_of_copies(row)).await
     }
 }

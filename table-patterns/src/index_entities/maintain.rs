@@ -14,20 +14,9 @@ use super::place::Spot;
 use super::settle::is_of_lists;
 use super::{IndexEntities, LISTED_READS};
 use crate::intent::{Age, is_conflict, rows};
+use crate::maintenance::look::{Verdict, until_still};
 use crate::maintenance::marks::{Mark, has_intent, is_overdue};
 use crate::maintenance::{Checked, Finding, Maintained, MaintenanceOptions, Report, Tables, Wrong};
-
-/// How often a source may change while one of its lists is looked at.
-const LOOKS: usize = 3;
-
-/// What was found out about one key of one list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Right,
-    /// A change is on its way to the list.
-    InFlight,
-    Wrong(Wrong),
-}
 
 impl<E: Entity> Maintained for IndexEntities<E> {
     fn tables(&self) -> Result<Tables> {
@@ -175,10 +164,10 @@ impl<E: Entity> IndexEntities<E> {
     /// wrong for good, if the entity has not changed before and after.
     async fn confirm(&self, spot: &Spot, source: &EntityKey, now: Timestamp) -> Result<Verdict> {
         let list = self.declared(&spot.list)?;
-        for _ in 0..LOOKS {
+        until_still(|| async {
             let entity = self.entity(source).await?;
             if list.is_elsewhere() && has_intent(&self.table, source, now, self.grace(), is_of_lists).await? {
-                return Ok(Verdict::InFlight);
+                return Ok(Some(Verdict::InFlight));
             }
             let is_in = self.shelf().read(list, spot).await?.keys.contains(source);
             let belongs = entity.as_ref().is_some_and(|entity| self.is_listed(source, entity, spot));
@@ -186,14 +175,13 @@ impl<E: Entity> IndexEntities<E> {
                 (true, false) => Wrong::Missing,
                 (false, true) if entity.is_some() => Wrong::Stale,
                 (false, true) => Wrong::Orphaned,
-                (true, true) | (false, false) => return Ok(Verdict::Right),
+                (true, true) | (false, false) => return Ok(Some(Verdict::Right)),
             };
             let again = self.entity(source).await?;
-            if again.as_ref().map(Versioned::etag) == entity.as_ref().map(Versioned::etag) {
-                return Ok(Verdict::Wrong(wrong));
-            }
-        }
-        Ok(Verdict::InFlight)
+            let is_still = again.as_ref().map(Versioned::etag) == entity.as_ref().map(Versioned::etag);
+            Ok(is_still.then_some(Verdict::Wrong(wrong)))
+        })
+        .await
     }
 
     /// Tombstones, intents and fences are left over when they are old.

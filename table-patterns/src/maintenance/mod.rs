@@ -69,7 +69,7 @@
 
 mod copies;
 mod indexes;
-mod look;
+pub(crate) mod look;
 pub(crate) mod marks;
 mod options;
 mod report;
