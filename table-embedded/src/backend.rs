@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::ops::{Bound, Range};
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,43 +43,47 @@ impl Storage for FileStorage {
     }
 }
 
-/// Bytes of redb's mark at the beginning of a file.
-const MARK: u64 = 9;
-/// Where the rest of redb's header ends.
-const HEADER_END: u64 = 512;
-/// More than a file has that redb is creating.
-const LARGEST_NEW_FILE: u64 = 16 << 20;
+/// Bytes of a file that redb has begun to create.
+const NEW_FILE: usize = 1_056_768;
+/// Bytes of redb's mark, at the beginning of its header.
+const MARK: usize = 9;
+/// Bytes of its header.
+const HEADER: usize = 320;
+/// Where its header says how large a page is, and what it says.
+const PAGE_SIZE_AT: usize = 12;
+const PAGE_SIZE: [u8; 4] = 4096_u32.to_le_bytes();
 
-/// Empties a file that redb began to create and never finished, and says whether it was one.
+/// Empties a file that redb began to create and never finished. Says no where somebody else has it open.
 ///
 /// redb gives a new file its length and its header first and its mark last. A process that dies in between leaves a file
-/// that redb takes for another program's for ever. Nothing was stored in it: zeros stand where the mark belongs, and
-/// behind the header.
+/// that redb takes for another program's for ever, although nothing was stored in it.
 pub(crate) fn discard_unfinished(backend: &dyn StorageBackend) -> io::Result<bool> {
-    let whole = (Bound::Unbounded, Bound::Unbounded);
-    match backend.try_lock_range(whole.0, whole.1) {
-        // Somebody has the file open, and may be creating it just now.
+    match backend.try_lock_range(Bound::Unbounded, Bound::Unbounded) {
         Ok(false) => return Ok(false),
         // A backend without locks is nobody else's, as redb sees it too.
         Ok(true) | Err(BackendError::Unsupported) => {}
         Err(error) => return Err(io::Error::other(error)),
     }
-    let length = backend.len()?;
-    let unfinished = (MARK..=LARGEST_NEW_FILE).contains(&length)
-        && is_zero(backend, 0..MARK)?
-        && is_zero(backend, HEADER_END.min(length)..length)?;
-    if unfinished {
+    if is_unfinished(backend)? {
         backend.set_len(0)?;
         backend.sync_data()?;
     }
     backend.close()?;
-    Ok(unfinished)
+    Ok(true)
 }
 
-fn is_zero(backend: &dyn StorageBackend, range: Range<u64>) -> io::Result<bool> {
-    let mut bytes = vec![0; usize::try_from(range.end - range.start).map_err(io::Error::other)?];
-    backend.read(range.start, &mut bytes)?;
-    Ok(bytes.iter().all(|byte| *byte == 0))
+/// Whether a file is as redb leaves it before it writes its mark. Any other file is somebody's.
+fn is_unfinished(backend: &dyn StorageBackend) -> io::Result<bool> {
+    if usize::try_from(backend.len()?).ok() != Some(NEW_FILE) {
+        return Ok(false);
+    }
+    let mut bytes = vec![0; NEW_FILE];
+    backend.read(0, &mut bytes)?;
+    let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+    let (header, pages) = bytes.split_at(HEADER);
+    let (mark, rest) = header.split_at(MARK);
+    let is_header = is_zero(rest) || header.get(PAGE_SIZE_AT..PAGE_SIZE_AT + PAGE_SIZE.len()) == Some(&PAGE_SIZE[..]);
+    Ok(is_zero(mark) && is_header && is_zero(pages))
 }
 
 /// A backend that remembers whether a sync failed: what was written before it may be lost although

@@ -183,11 +183,13 @@ fn open_database(storage: &dyn Storage, options: &EmbeddedOptions, sync_failed: 
         Ok(opened.map_err(StorageFailure::from)?)
     };
     let database = match open() {
-        Err(refused) if refused.kind() == ErrorKind::Corrupted => {
+        Err(error) if error.kind() == ErrorKind::Corrupted => {
             let backend = storage.open().map_err(StorageFailure::from)?;
             if !discard_unfinished(&*backend).map_err(StorageFailure::from)? {
-                return Err(refused);
+                // Whoever has it may be creating it just now.
+                return Err(StorageFailure::from(redb::DatabaseError::DatabaseAlreadyOpen).into());
             }
+            drop(backend);
             open()?
         }
         opened => opened?,

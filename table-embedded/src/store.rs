@@ -24,6 +24,9 @@ use crate::options::EmbeddedOptions;
 use crate::read::{self, PageRead, Share};
 use crate::writer::{Failure, Group, Writer};
 
+/// Entities up to which a page is read on the caller's thread, however large they are.
+const SHORT_PAGE: usize = 100;
+
 /// Tables and queues in one durable file.
 ///
 /// Clones share the file; it is closed when the last one is dropped, after all accepted writes.
@@ -148,7 +151,8 @@ impl EmbeddedStore {
     async fn page(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
         let slot = self.open_slot().await?;
         let mut reading = PageRead::begin(self.engine(), slot.as_ref().ok_or_else(closed)?, table, query)?;
-        if reading.advance(query, Share::SHORT)? {
+        let short = query.limit.is_some_and(|limit| limit <= SHORT_PAGE) && query.filter.is_none();
+        if reading.advance(query, if short { Share::WHOLE } else { Share::SHORT })? {
             return Ok(reading.into_page());
         }
         let query = query.clone();

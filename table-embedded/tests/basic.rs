@@ -65,6 +65,9 @@ async fn a_file_is_opened_once() {
     EmbeddedStore::open(&path).unwrap();
 }
 
+/// What redb gives a new file as its length, before anything else.
+const NEW_FILE: usize = 1_056_768;
+
 #[test]
 fn files_of_another_kind_are_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -74,12 +77,19 @@ fn files_of_another_kind_are_refused_and_left_alone() {
     assert_eq!(error.kind(), ErrorKind::Corrupted, "{error}");
     assert_eq!(std::fs::read_to_string(&text).unwrap(), "x".repeat(10_000));
 
-    // Zeros where redb's mark belongs, and something behind them.
+    // Zeros where redb's mark belongs.
     let image = folder.path().join("disk.img");
-    let bytes = [vec![0; 10_000], vec![1]].concat();
-    std::fs::write(&image, &bytes).unwrap();
-    assert_eq!(EmbeddedStore::open(&image).unwrap_err().kind(), ErrorKind::Corrupted);
-    assert_eq!(std::fs::read(&image).unwrap(), bytes);
+    let short = [&[0; 9][..], b"something of somebody's"].concat();
+    let empty_archive = vec![0; 10_240];
+    let mut with_boot_record = vec![0; NEW_FILE];
+    with_boot_record[440..512].fill(1);
+    let mut with_an_end = vec![0; NEW_FILE];
+    with_an_end[NEW_FILE - 1] = 1;
+    for bytes in [short, empty_archive, with_boot_record, with_an_end] {
+        std::fs::write(&image, &bytes).unwrap();
+        assert_eq!(EmbeddedStore::open(&image).unwrap_err().kind(), ErrorKind::Corrupted);
+        assert!(std::fs::read(&image).unwrap() == bytes);
+    }
 
     let foreign = folder.path().join("other.redb");
     let database = redb::Database::create(&foreign).unwrap();
@@ -110,12 +120,7 @@ fn files_of_another_kind_are_refused_and_left_alone() {
 async fn a_file_that_was_never_finished_is_created_anew() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.redb");
-    drop(redb::Database::create(&path).unwrap());
-    let mut bytes = std::fs::read(&path).unwrap();
-    // As redb leaves it before it writes its mark.
-    bytes[..9].fill(0);
-    bytes[512..].fill(0);
-    std::fs::write(&path, &bytes).unwrap();
+    std::fs::write(&path, vec![0; NEW_FILE]).unwrap();
     let store = EmbeddedStore::open(&path).unwrap();
     store.create_table(&name("Employees")).await.unwrap();
     drop(store);

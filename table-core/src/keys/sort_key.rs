@@ -93,7 +93,9 @@ impl SortKey {
         let (partition, row) = bytes.split_at_checked(end).ok_or_else(damaged)?;
         let row = from_cesu8(row.get(1..).ok_or_else(damaged)?).ok_or_else(damaged)?;
         let row = RowKey::new(&*row).map_err(|error| damaged().with_source(error))?;
-        if let Some(before) = before.filter(|before| before.partition.as_str().as_bytes() == partition) {
+        // A text with characters above U+FFFF has other bytes here.
+        let is_same = |before: &&EntityKey| before.partition.as_str().as_bytes() == partition && is_ours(partition);
+        if let Some(before) = before.filter(is_same) {
             return Ok(EntityKey::new(before.partition.clone(), row));
         }
         let partition = from_cesu8(partition).ok_or_else(damaged)?;
@@ -129,11 +131,14 @@ const fn surrogate_bytes(unit: u16) -> [u8; 3] {
     [0xe0 | (unit >> 12) as u8, 0x80 | ((unit >> 6) & 0x3f) as u8, 0x80 | (unit & 0x3f) as u8]
 }
 
+/// Whether no character is written in four bytes: one above U+FFFF would sort wrongly so.
+fn is_ours(bytes: &[u8]) -> bool {
+    bytes.is_ascii() || bytes.iter().all(|byte| *byte < 0xf0)
+}
+
 fn from_cesu8(bytes: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
     if let Ok(text) = std::str::from_utf8(bytes) {
-        // A character above U+FFFF in four bytes would sort wrongly: it is not ours.
-        let ours = bytes.is_ascii() || bytes.iter().all(|byte| *byte < 0xf0);
-        return ours.then_some(text.into());
+        return is_ours(bytes).then_some(text.into());
     }
     let mut text = String::with_capacity(bytes.len());
     let mut rest = bytes;
@@ -176,6 +181,14 @@ mod tests {
             if y.partition > x.partition {
                 prop_assert!(SortKey::after_partition(x.partition.as_str()) < SortKey::of(&y));
             }
+        }
+
+        #[test]
+        fn a_neighbour_changes_nothing(partition in "[a\u{10000}]{0,2}", row in "[a-c]{0,2}") {
+            let before = EntityKey::parse(&partition, "r").unwrap();
+            // Right where there is no character above U+FFFF, and damaged where there is.
+            let bytes = [partition.as_bytes(), b"\0", row.as_bytes()].concat();
+            prop_assert_eq!(SortKey::decode_after(Some(&before), &bytes).ok(), SortKey::decode_bytes(&bytes).ok());
         }
 
         #[test]

@@ -104,9 +104,14 @@ impl<'q> Scan<'q> {
 fn first_place(range: &KeyRange) -> SortKey {
     match range.partition.lower() {
         Bound::Unbounded => SortKey::from_bytes(Vec::new()),
-        Bound::Included(partition) => first_row(partition, &range.row),
-        Bound::Excluded(partition) => SortKey::after_partition(partition),
+        Bound::Included(partition) if !partition.contains('\0') => first_row(partition, &range.row),
+        Bound::Included(partition) | Bound::Excluded(partition) => SortKey::after_partition(before_zero(partition)),
     }
+}
+
+/// A bound up to its first U+0000, which no key holds: of the keys that begin so, this alone lies before the bound.
+fn before_zero(bound: &str) -> &str {
+    bound.split('\0').next().unwrap_or(bound)
 }
 
 /// The first place of a range of rows in a partition.
@@ -125,8 +130,10 @@ fn end_place(range: &KeyRange) -> Option<SortKey> {
     }
     match range.partition.upper() {
         Bound::Unbounded => None,
-        Bound::Included(partition) => Some(SortKey::after_partition(partition)),
-        Bound::Excluded(partition) => Some(SortKey::from_text(partition, "")),
+        Bound::Excluded(partition) if !partition.contains('\0') => Some(SortKey::from_text(partition, "")),
+        Bound::Included(partition) | Bound::Excluded(partition) => {
+            Some(SortKey::after_partition(before_zero(partition)))
+        }
     }
 }
 
@@ -144,4 +151,33 @@ fn successor(key: SortKey) -> SortKey {
     let mut bytes = key.into_bytes();
     bytes.push(0);
     SortKey::from_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The partitions among these that lie between the ends of a page.
+    fn found(lower: Bound<&str>, upper: Bound<&str>) -> Vec<&'static str> {
+        let partition = Span::new(lower.map(Into::into), upper.map(Into::into));
+        let query = StoreQuery::new(KeyRange { partition, row: Span::ALL });
+        let scan = Scan::new(&query).unwrap();
+        let lies_in = |partition: &&str| {
+            let row = SortKey::from_text(partition, "c");
+            row >= *scan.start() && scan.end().is_none_or(|end| row < *end)
+        };
+        ["a", "ab", "b"].into_iter().filter(lies_in).collect()
+    }
+
+    #[test]
+    fn a_bound_that_no_key_can_be_cuts_between_keys() {
+        use Bound::{Excluded, Included, Unbounded};
+        for lower in [Included("a\0b"), Excluded("a\0"), Excluded("a")] {
+            assert_eq!(found(lower, Unbounded), ["ab", "b"], "{lower:?}");
+        }
+        for upper in [Included("a\0b"), Excluded("a\0"), Included("a")] {
+            assert_eq!(found(Unbounded, upper), ["a"], "{upper:?}");
+        }
+        assert!(found(Included("a\0"), Included("a\0")).is_empty());
+    }
 }
