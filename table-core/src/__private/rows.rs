@@ -128,7 +128,7 @@ pub fn check_version(schema: &Schema, row: &DynamicEntity) -> Result<()> {
     if version <= schema.version {
         return Ok(());
     }
-    Err(Error::corrupted(format!(
+    Err(Error::unsupported(format!(
         "the row is of version {version} of {}, and this program knows only up to version {}; upgrade the program",
         schema.name, schema.version
     ))

@@ -6,11 +6,10 @@ use std::marker::PhantomData;
 use serde::{Deserialize, Serialize};
 use table_core::keys::KeyRange;
 use table_core::query::{Continuation, Explain, Filter};
-use table_core::{
-    DynamicEntity, Entity, EntityKey, ErrorKind, IndexCopy, IndexSchema, Key, Query, Result, Table, Versioned,
-};
+use table_core::{DynamicEntity, Entity, EntityKey, IndexCopy, IndexSchema, Key, Query, Result, Table, Versioned};
 
 use crate::eventually_consistent_transactions::not_here;
+use crate::rows::fits_no_key;
 
 /// How many targets are read at once behind the rows of an index.
 const READS: usize = 8;
@@ -126,7 +125,7 @@ impl Finder {
         match row {
             Ok(row) => Ok(row.filter(|row| self.filter.matches(row)).map(|row| row.key)),
             // What fits no key of an index has no row there.
-            Err(error) if error.kind() == ErrorKind::InvalidKey => Ok(None),
+            Err(error) if fits_no_key(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }

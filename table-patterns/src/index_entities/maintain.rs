@@ -17,6 +17,7 @@ use crate::intent::{Age, is_conflict, rows};
 use crate::maintenance::look::{Verdict, until_still};
 use crate::maintenance::marks::{Mark, has_intent, is_overdue};
 use crate::maintenance::{Checked, Finding, Maintained, MaintenanceOptions, Report, Tables, Wrong};
+use crate::rows::is_unreadable;
 
 impl<E: Entity> Maintained for IndexEntities<E> {
     fn tables(&self) -> Result<Tables> {
@@ -69,7 +70,7 @@ impl<E: Entity> IndexEntities<E> {
             let spot = Spot { list: list.name.to_owned(), table: table.name().clone(), key: row.key };
             return self.check_list(&spot, now).await;
         }
-        self.check_mark(table, &row, now).await
+        Ok(self.check_mark(table, &row, now))
     }
 
     /// As [`fill`](Maintained::fill), with the lists that a pass has read.
@@ -92,7 +93,7 @@ impl<E: Entity> IndexEntities<E> {
         let unreadable = |spot| finding(&spot, Wrong::Unreadable, &key);
         let entity = match E::from_row(row) {
             Ok(entity) => entity,
-            Err(error) if error.kind() == ErrorKind::Corrupted => {
+            Err(error) if is_unreadable(&error) => {
                 let (list, table) = (String::new(), self.table.name().clone());
                 checked.findings.push(unreadable(Spot { list, table, key: key.clone() }));
                 return Ok(Vec::new());
@@ -139,8 +140,13 @@ impl<E: Entity> IndexEntities<E> {
         };
         let keys: Vec<EntityKey> = held.keys.into_keys().collect();
         let looks = keys.into_iter().map(|source| async move {
-            let entity = self.entity(&source).await?;
-            if entity.is_some_and(|entity| self.is_listed(&source, &entity, spot)) {
+            let is_listed = match self.entity(&source).await {
+                Ok(entity) => entity.is_some_and(|entity| self.is_listed(&source, &entity, spot)),
+                // That is found with the entity, and nothing can be said of its key.
+                Err(error) if is_unreadable(&error) => true,
+                Err(error) => return Err(error),
+            };
+            if is_listed {
                 return Ok((source, Verdict::Right));
             }
             self.confirm(spot, &source, now).await.map(|verdict| (source, verdict))
@@ -185,35 +191,29 @@ impl<E: Entity> IndexEntities<E> {
     }
 
     /// Tombstones, intents and fences are left over when they are old.
-    async fn check_mark(&self, table: &Table, row: &DynamicEntity, now: Timestamp) -> Result<Checked> {
+    fn check_mark(&self, table: &Table, row: &DynamicEntity, now: Timestamp) -> Checked {
         let mut checked = Checked::default();
         if is_overdue(row, now, self.grace())
-            && let Some((mark, source)) = self.own_mark(table.name(), row).await?
+            && let Some((mark, source)) = self.own_mark(table.name(), row)
         {
             let spot = Spot { list: mark.as_str().to_owned(), table: table.name().clone(), key: row.key.clone() };
             checked.findings.push(finding(&spot, Wrong::Leftover, &source));
         }
-        Ok(checked)
+        checked
     }
 
     /// The mark of a row, and its entity, where it is one of these lists: a tombstone in their place, or an intent or
     /// fence of theirs. Those of indexes, of copies, and of the lists of another type are not theirs to clear.
-    async fn own_mark(&self, table: &TableName, row: &DynamicEntity) -> Result<Option<(Mark, EntityKey)>> {
+    fn own_mark(&self, table: &TableName, row: &DynamicEntity) -> Option<(Mark, EntityKey)> {
         let owner = row.get(reserved::ROW_OWNER.as_str()).and_then(Value::as_str);
         let source = owner.and_then(|owner| rows::source(&self.table, owner));
-        let (Some(mark), Some(source)) = (Mark::of(row), source) else { return Ok(None) };
+        let (mark, source) = (Mark::of(row)?, source?);
         let is_ours = match mark {
             Mark::Tombstone => self.lists.iter().any(|list| list.is_called(&self.table, table, &row.key)),
-            Mark::Intent | Mark::Fence => is_of_lists(row) && !self.is_anothers(&source).await?,
+            Mark::Intent | Mark::Fence => is_of_lists(row) && rows::scope(row) == Some(self.scope.as_str()),
             Mark::Claim => false,
         };
-        Ok(is_ours.then_some((mark, source)))
-    }
-
-    /// Whether an entity of another type stands there.
-    async fn is_anothers(&self, source: &EntityKey) -> Result<bool> {
-        let stored = self.table.store().get(self.table.name(), source, &Selection::All).await?;
-        Ok(stored.is_some_and(|row| !E::recognizes(&row)))
+        is_ours.then_some((mark, source))
     }
 
     async fn entity(&self, key: &EntityKey) -> Result<Option<Versioned<E>>> {
@@ -264,7 +264,7 @@ impl<E: Entity> IndexEntities<E> {
     async fn clear(&self, finding: &Finding, source: &EntityKey, now: Timestamp) -> Result<bool> {
         let store = self.table.store();
         let Some(row) = store.get(&finding.table, &finding.key, &Selection::All).await? else { return Ok(true) };
-        let mark = self.own_mark(&finding.table, &row).await?.map(|(mark, _)| mark);
+        let mark = self.own_mark(&finding.table, &row).map(|(mark, _)| mark);
         if mark.is_none() || !is_overdue(&row, now, self.grace()) {
             return Ok(false);
         }

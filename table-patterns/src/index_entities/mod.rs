@@ -150,6 +150,7 @@ pub use blobs::ListBlobs;
 pub use place::ListPlace;
 
 pub(crate) use list::is_list;
+pub(crate) use settle::is_of_lists;
 
 /// How many listed entities, or lists, are read at once.
 const LISTED_READS: usize = 8;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use table_core::keys::{KeyTemplate, KeyValue, PartFormat, TemplatePart};
-use table_core::{Entity, EntityKey, Error, ErrorKind, PartitionKey, Result, RowKey, Table, TableName};
+use table_core::{Entity, EntityKey, Error, PartitionKey, Result, RowKey, Table, TableName};
 
 use super::list::Lines;
 
@@ -147,11 +147,6 @@ impl<E: Entity> List<E> {
     pub(super) fn spot_of(&self, table: &Table, source: &EntityKey, entity: &E) -> Result<Option<Spot>> {
         (self.value)(entity).map(|value| self.spot(table, &source.partition, &value)).transpose()
     }
-}
-
-/// Whether a value fits the key of no list: for what it holds, or for its length.
-pub(super) fn fits_no_key(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::InvalidKey | ErrorKind::LimitExceeded)
 }
 
 /// The row of a list for one value.

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use table_core::{DynamicEntity, Entity, EntityKey, Error, Key, Result};
 
 use super::IndexEntities;
-use super::place::{List, Spot, fits_no_key};
+use super::place::{List, Spot};
 use super::shelf::Held;
 use crate::eventually_consistent_transactions::not_here;
 use crate::intent::{Age, Garbage, Named, rows};
+use crate::rows::fits_no_key;
 
 /// The lists elsewhere that an entity leaves and joins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +30,7 @@ pub(super) fn new_id() -> String {
 }
 
 /// Whether an intent or a fence is one of lists.
-pub(super) fn is_of_lists(row: &DynamicEntity) -> bool {
+pub(crate) fn is_of_lists(row: &DynamicEntity) -> bool {
     let name = row.key.row.as_str().strip_prefix(rows::INTENT_PREFIX);
     name.is_some_and(|name| name.starts_with(LIST_ID))
 }

@@ -6,14 +6,14 @@ use table_core::{
     Written,
 };
 
-use super::place::{Spot, fits_no_key};
+use super::place::Spot;
 use super::settle::{Lists, Outcome, new_id};
 use super::shelf::{Held, Shelf, Uploaded};
 use super::{IndexEntities, KeyList, LISTED_READS};
 use crate::blobs::Draft;
 use crate::intent::{Age, Ended, Garbage, Sent, is_conflict};
 use crate::intra_partition_secondary_index::{IndexedTransaction, Refused};
-use crate::rows::{marked, version};
+use crate::rows::{fits_no_key, marked, version};
 
 /// A list that an entity joins or leaves.
 #[derive(Debug, Clone)]

@@ -97,6 +97,36 @@ async fn an_old_worker_leaves_a_new_list_alone() {
     assert_eq!((work(&new, &clock).await, found().await), (0, 1));
 }
 
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(name = "Employee", version = 2, partition = "{department}", row = "{id:06}", upgrade_from(New))]
+#[index(address, table = "ByEmail", partition = "{email}", row = "{department}_{id:06}", include())]
+struct Second {
+    department: String,
+    id: u32,
+    email: String,
+    phone: String,
+}
+
+impl From<New> for Second {
+    fn from(New { department, id, email }: New) -> Self {
+        Self { department, id, email, phone: String::new() }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_worker_leaves_an_entity_of_a_newer_version_alone() {
+    let (store, clock) = memory_store();
+    let table = tables(&store).await;
+    let new = builder(&store).keep_indexes::<Second>(&table).build().await.unwrap();
+    let old = builder(&store).keep_indexes::<New>(&table).build().await.unwrap();
+    Indexed::<Second>::kept_by(dying(&store, 2), &new).unwrap().insert(&jo().into()).await.unwrap();
+    let employees = Indexed::<Second>::kept_by(table.clone(), &new).unwrap();
+    let found = async || employees.all(Second::by_address("jo@contoso.com").allow_scan()).await.unwrap().len();
+
+    assert_eq!((work(&old, &clock).await, found().await), (10, 0));
+    assert_eq!((work(&new, &clock).await, found().await), (0, 1));
+}
+
 #[tokio::test(start_paused = true)]
 async fn indexes_and_lists_of_one_type_share_what_collects_and_nothing_else() {
     let (store, _) = memory_store();

@@ -5,13 +5,14 @@
 mod judge;
 mod mend;
 
-use table_core::{DynamicEntity, EntityKey, ErrorKind, FromRow, Result, Table, Timestamp, Value, reserved};
+use table_core::{DynamicEntity, EntityKey, FromRow, Result, Table, Timestamp, Value, reserved};
 
 use super::look::Verdict;
 use super::marks::Mark;
 use super::{Checked, Finding, Maintained, Tables, Wrong};
 use crate::denormalization::{Denormalized, KeepsCopies};
 use crate::intent::rows;
+use crate::rows::is_unreadable;
 use judge::judge;
 
 /// What a finding calls the count of a target.
@@ -32,22 +33,30 @@ impl<T: KeepsCopies> Maintained for Denormalized<T> {
             return copies.check_target(row, now).await;
         }
         if table.name() == self.sources().name() && T::Source::recognizes(&row) {
-            return Ok(Checked { is_source: true, ..Checked::default() });
+            return source_of::<T::Source>(table, row);
         }
         Ok(copies.check_mark(table, &row, now))
     }
 
     async fn fill(&self, table: &Table, row: DynamicEntity) -> Result<Checked> {
+        if table.name() == self.sources().name() && T::Source::recognizes(&row) {
+            return source_of::<T::Source>(table, row);
+        }
         if table.name() != self.table().name() || !T::recognizes(&row) {
-            let is_source = table.name() == self.sources().name() && T::Source::recognizes(&row);
-            return Ok(Checked { is_source, ..Checked::default() });
+            return Ok(Checked::default());
         }
         let key = row.key.clone();
         let mut checked = Checked { is_copy: true, ..Checked::default() };
         if let Err(unreadable) = readable::<T>(table, row)? {
             checked.findings.push(unreadable);
         } else {
-            checked.written = u64::from(Copies(self).set(&key).await?);
+            match Copies(self).set(&key).await {
+                Ok(is_written) => checked.written = u64::from(is_written),
+                Err(error) if is_unreadable(&error) => {
+                    checked.findings.push(unreadable(self.sources(), error.key().cloned().unwrap_or(key)));
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(checked)
     }
@@ -73,7 +82,11 @@ impl<T: KeepsCopies> Copies<'_, T> {
                 return Ok(checked);
             }
         };
-        let source = self.source_of(&target).await?;
+        let source = match self.source_of(&target).await {
+            // That is found with the source, and nothing can be said of the copy.
+            Err(error) if is_unreadable(&error) => return Ok(checked),
+            source => source?,
+        };
         if judge(&target, source.as_deref())?.is_some() {
             match self.confirm(&key, now).await? {
                 Verdict::Right => {}
@@ -109,15 +122,22 @@ impl<T: KeepsCopies> Copies<'_, T> {
     }
 }
 
-/// A target, or that nothing can be said of it.
+/// A source, of which only can be said whether it can be read.
+fn source_of<S: FromRow>(table: &Table, row: DynamicEntity) -> Result<Checked> {
+    let findings = readable::<S>(table, row)?.err().into_iter().collect();
+    Ok(Checked { is_source: true, findings, ..Checked::default() })
+}
+
+/// An entity, or that nothing can be said of it.
 fn readable<T: FromRow>(table: &Table, row: DynamicEntity) -> Result<Result<table_core::Versioned<T>, Finding>> {
     let key = row.key.clone();
     match T::from_row(row) {
         Ok(target) => Ok(Ok(target)),
-        Err(error) if error.kind() == ErrorKind::Corrupted => {
-            let (copy, table) = (String::new(), table.name().clone());
-            Ok(Err(Finding { wrong: Wrong::Unreadable, copy, table, key, source: None }))
-        }
+        Err(error) if is_unreadable(&error) => Ok(Err(unreadable(table, key))),
         Err(error) => Err(error),
     }
+}
+
+fn unreadable(table: &Table, key: EntityKey) -> Finding {
+    Finding { wrong: Wrong::Unreadable, copy: String::new(), table: table.name().clone(), key, source: None }
 }

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use table_core::store::Selection;
 use table_core::{
-    DynamicEntity, Entity, EntityKey, ErrorKind, IndexSchema, Key, Result, Table, Timestamp, Value, Versioned, reserved,
+    DynamicEntity, Entity, EntityKey, IndexSchema, Key, Result, Table, Timestamp, Value, Versioned, reserved,
 };
 
-use super::{Finding, Indexes, Wrong};
-use crate::denormalization::is_of_copies;
+use super::{Finding, Indexes, Wrong, is_of_indexes};
 use crate::intent::{IntentOptions, rows};
 use crate::inter_partition_secondary_index::Place;
 use crate::maintenance::look::{Verdict, until_still};
 use crate::maintenance::marks::{self, Mark};
+use crate::rows::{fits_no_key, is_unreadable};
 
 /// Where a copy of one index stands or should stand.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ impl<E: Entity> Indexes<'_, E> {
         for (position, index) in E::SCHEMA.indexes.iter().enumerate() {
             let row = match entity.index_row(position) {
                 // What another program wrote may fit no key; then it has no copy there.
-                Err(error) if error.kind() == ErrorKind::InvalidKey => None,
+                Err(error) if fits_no_key(&error) => None,
                 row => row?,
             };
             let Some(row) = row else { continue };
@@ -167,8 +167,11 @@ impl<E: Entity> Indexes<'_, E> {
             (Some(_), Holder::Mine) => Some(Wrong::Stale),
             (Some(_), Holder::Nobody | Holder::MyClaim) => Some(Wrong::Missing),
             (Some(_), Holder::Other(Some(other))) => {
-                let other = self.entity(&other).await?;
-                let holds = self.copy_at(other.as_ref(), spot)?.is_some();
+                let holds = match self.entity(&other).await {
+                    Ok(other) => self.copy_at(other.as_ref(), spot)?.is_some(),
+                    Err(error) if is_unreadable(&error) => true,
+                    Err(error) => return Err(error),
+                };
                 Some(if holds { Wrong::Doubled } else { Wrong::Missing })
             }
             (Some(_), Holder::Other(None)) => Some(Wrong::Doubled),
@@ -180,7 +183,7 @@ impl<E: Entity> Indexes<'_, E> {
 
     /// Whether a change of an entity is on its way to the indexes elsewhere.
     async fn has_intent(&self, source: &EntityKey, now: Timestamp) -> Result<bool> {
-        marks::has_intent(self.table(), source, now, self.grace(), |row| !is_of_copies(row)).await
+        marks::has_intent(self.table(), source, now, self.grace(), is_of_indexes).await
     }
 
     /// Whether a row stands for so long that nobody comes for it any more.

@@ -3,15 +3,17 @@
 mod judge;
 mod mend;
 
-use table_core::{DynamicEntity, Entity, ErrorKind, Result, Table, Timestamp, Value, reserved};
+use table_core::{DynamicEntity, Entity, Result, Table, Timestamp, Value, reserved};
 
 use super::look::Verdict;
 use super::marks::Mark;
 use super::{Checked, Finding, Maintained, Tables, Wrong};
 use crate::denormalization::is_of_copies;
+use crate::index_entities::is_of_lists;
 use crate::intent::rows;
 use crate::inter_partition_secondary_index::Place;
 use crate::intra_partition_secondary_index::Indexed;
+use crate::rows::is_unreadable;
 use judge::Spot;
 use mend::Done;
 
@@ -40,10 +42,8 @@ impl<E: Entity> Maintained for Indexed<E> {
             return indexes.check_copy(&spot, &row, now).await;
         }
         match Mark::of(&row) {
-            // Those of copies are not the indexes' to judge.
-            Some(_) if is_of_copies(&row) => Ok(Checked::default()),
-            Some(mark) => indexes.check_mark(table, mark, &row, now).await,
-            None => Ok(Checked::default()),
+            Some(mark) if is_of_indexes(&row) => indexes.check_mark(table, mark, &row, now).await,
+            _ => Ok(Checked::default()),
         }
     }
 
@@ -77,7 +77,7 @@ impl<E: Entity> Indexes<'_, E> {
         let key = row.key.clone();
         let entity = match E::from_row(row) {
             Ok(entity) => entity,
-            Err(error) if error.kind() == ErrorKind::Corrupted => return Ok(Err(unreadable(self.table(), key))),
+            Err(error) if is_unreadable(&error) => return Ok(Err(unreadable(self.table(), key))),
             Err(error) => return Err(error),
         };
         let mut suspects = Vec::new();
@@ -137,7 +137,11 @@ impl<E: Entity> Indexes<'_, E> {
             }
             return Ok(checked);
         };
-        let entity = self.entity(&source).await?;
+        let entity = match self.entity(&source).await {
+            // That is found with the entity, and nothing can be said of its copy.
+            Err(error) if is_unreadable(&error) => return Ok(checked),
+            entity => entity?,
+        };
         if self.copy_at(entity.as_ref(), spot)?.is_some() {
             // Its entity says that it is to be here; whether its fields are right is found with the entity.
             return Ok(checked);
@@ -166,7 +170,10 @@ impl<E: Entity> Indexes<'_, E> {
         match mark {
             Mark::Claim if !is_overdue => checked.in_flight += 1,
             Mark::Claim => {
-                let entity = self.entity(&source).await?;
+                let entity = match self.entity(&source).await {
+                    Err(error) if is_unreadable(&error) => return Ok(checked),
+                    entity => entity?,
+                };
                 // Where its entity has the value the copy is missing, which is found with the entity.
                 if !self.holds(entity.as_ref(), &place)? {
                     checked.findings.push(finding(Wrong::Orphaned));
@@ -179,6 +186,11 @@ impl<E: Entity> Indexes<'_, E> {
         }
         Ok(checked)
     }
+}
+
+/// Whether an intent or a fence is not of copies or lists, which are not the indexes' to judge.
+fn is_of_indexes(row: &DynamicEntity) -> bool {
+    !is_of_copies(row) && !is_of_lists(row)
 }
 
 fn unreadable(table: &Table, key: table_core::EntityKey) -> Finding {

@@ -162,3 +162,25 @@ async fn a_check_beside_writers_finds_nothing() -> Result<()> {
     }
     Ok(())
 }
+
+/// What a source that cannot be read says is unknown; its targets are left as they are, and all else is looked at.
+#[tokio::test]
+async fn a_source_that_cannot_be_read_does_not_end_the_pass() -> Result<()> {
+    for store in &our_stores() {
+        let world = damaged(store).await;
+        let staff = world.staff();
+        let bad = employee(1, "Jo").to_row()?.with("EntityVersion", 9)?;
+        let write = Operation::new(Action::InsertOrReplace(bad))?;
+        staff.sources().store().write(staff.sources().name(), write).await?;
+        let report = staff.verify(world.now()).await?;
+        assert_eq!((report.count(Wrong::Unreadable), report.count(Wrong::Orphaned), report.findings.len()), (1, 2, 3));
+        let built = staff.build(world.now()).await?;
+        let at = key(1).resolve()?;
+        assert!(
+            !built.is_clean() && built.findings.iter().all(|each| each.wrong == Wrong::Unreadable && each.key == at)
+        );
+        let report = staff.verify(world.now()).await?;
+        assert_eq!(report.findings.len(), 1);
+    }
+    Ok(())
+}

@@ -114,6 +114,23 @@ async fn what_is_no_list_is_reported_and_what_is_anothers_left_alone() -> Result
     Ok(())
 }
 
+/// An entity that cannot be read is told of once, whatever lists name it; all else is looked at.
+#[tokio::test]
+async fn an_unreadable_entity_does_not_end_the_pass() -> Result<()> {
+    let store = memory();
+    let world = World::new(&store, NO_BLOBS).await;
+    for id in 1..=3 {
+        world.employees.insert(&employee(id)).await?;
+    }
+    world.settle().await;
+    write(&world.table, Action::InsertOrReplace(employee(2).to_row()?.with("Age", "forty")?)).await;
+    write(&world.table, Action::Delete(employee(1).entity_key()?, IfMatch::Any)).await;
+    let report = world.employees.verify(world.now()).await?;
+    assert_eq!((report.count(Wrong::Unreadable), report.count(Wrong::Orphaned), report.findings.len()), (1, 3, 4));
+    assert_eq!(world.employees.repair(&report).await?.left.len(), 1);
+    Ok(())
+}
+
 /// A list that cannot be read is told of once, and with each entity that is to be in it; all else is looked at.
 #[tokio::test]
 async fn an_unreadable_list_does_not_end_the_pass() -> Result<()> {
@@ -135,11 +152,11 @@ async fn what_others_left_over_is_theirs_to_clear() -> Result<()> {
     for store in &our_stores() {
         let world = World::new(store, NO_BLOBS).await;
         world.employees.insert(&employee(1)).await?;
-        write(&world.table, Action::Insert(DynamicEntity::new(EntityKey::parse("Sales", "contractor_1")?))).await;
         world.settle().await;
         let left = |partition: &str, row: &str, kind: &str, owner: &str| {
             let row = DynamicEntity::new(EntityKey::parse(partition, row)?).with("RowKind", kind)?;
-            row.with("RowOwner", format!("employees/Sales/{owner}"))
+            let scope = if owner.starts_with("empid") { "employees/Employee" } else { "employees/Contractor" };
+            row.with("RowOwner", format!("employees/Sales/{owner}"))?.with("RowScope", scope)
         };
         let ours = [
             left("Sales", "~intent_list_1", "intent", "empid_000001")?,

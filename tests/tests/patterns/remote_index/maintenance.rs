@@ -216,6 +216,38 @@ async fn a_row_that_is_not_what_its_type_says_is_reported_and_left() -> Result<(
     Ok(())
 }
 
+#[tokio::test]
+async fn an_entity_with_copies_that_cannot_be_read_does_not_end_the_pass() -> Result<()> {
+    let store = memory();
+    let world = World::new(&store).await;
+    for id in 1..=3 {
+        world.employees().insert(&employee(id)).await?;
+    }
+    world.settle().await;
+    let newer = employee(2).to_row()?.with("EntityVersion", 9)?;
+    for bad in [employee(1).to_row()?.with("Age", "forty")?, newer] {
+        write(&world.table, Action::InsertOrReplace(bad)).await;
+    }
+    write(&world.table, Action::Delete(employee(3).entity_key()?, IfMatch::Any)).await;
+    let report = world.employees().verify(world.now()).await?;
+    assert_eq!((report.count(Wrong::Unreadable), report.count(Wrong::Orphaned), report.findings.len()), (2, 3, 5));
+    assert_eq!(world.employees().repair(&report).await?.mended, 3);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_value_that_fits_no_key_of_an_index_does_not_end_the_pass() -> Result<()> {
+    let store = memory();
+    let world = World::new(&store).await;
+    store_without_copies(&world, 2).await;
+    let long = Employee { last_name: "x".repeat(600), ..employee(3) };
+    write(&world.table, Action::Insert(long.to_row()?)).await;
+    assert_eq!(world.employees().verify(world.now()).await?.count(Wrong::Missing), 8);
+    assert_eq!(world.employees().build(world.now()).await?.written, 8);
+    assert!(world.employees().verify(world.now()).await?.is_clean());
+    Ok(())
+}
+
 /// A writer that dies at any call leaves what a worker will do; none of it is wrong before that.
 #[tokio::test(start_paused = true)]
 async fn a_change_on_its_way_is_in_flight_and_not_wrong() {
