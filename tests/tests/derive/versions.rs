@@ -69,7 +69,7 @@ fn a_newer_row_says_to_upgrade_the_program() {
     row.set("EntityVersion", Value::Int32(4)).unwrap();
     assert!(Person::recognizes(&row));
     let error = Person::from_row(row.clone()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Corrupted);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert_eq!(error.key(), Some(&row.key));
     assert!(error.message().contains("upgrade the program"), "{error}");
 }
