@@ -45,7 +45,8 @@ pub trait FromRow: Sized + Send + 'static {
     ///
     /// # Errors
     /// [`Corrupted`](crate::ErrorKind::Corrupted), naming entity and property, where the row is
-    /// not what its type says.
+    /// not what its type says; [`Unsupported`](crate::ErrorKind::Unsupported) for one of a newer version
+    /// than the program knows.
     fn from_row(row: DynamicEntity) -> Result<Versioned<Self>>;
 }
 

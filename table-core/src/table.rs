@@ -112,7 +112,8 @@ impl Table {
     /// Reads one entity; `None` where there is none, or only a row that keeps its place.
     ///
     /// # Errors
-    /// [`Corrupted`](ErrorKind::Corrupted) where the row is of another type than the key.
+    /// [`Corrupted`](ErrorKind::Corrupted) where the row is of another type than the key,
+    /// [`Unsupported`](ErrorKind::Unsupported) where it is of a newer version of its type.
     pub async fn get<R: FromRow>(&self, key: impl Into<Key<R>>) -> Result<Option<Versioned<R>>> {
         self.read(&key.into()).await
     }
