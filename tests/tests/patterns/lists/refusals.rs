@@ -85,10 +85,14 @@ async fn a_mover_that_keeps_other_lists_is_refused_with_both() -> Result<()> {
     let kept = by_city(bare(), ListPlace::partition());
     let mover = Mover::builder(store.queues.clone(), "others")?.keep_lists(&kept).build().await?;
     assert!(by_city(bare(), ListPlace::partition()).kept_by(&mover).is_ok());
+    // Tables are told apart without regard to case.
+    let elsewhere = by_city(bare(), ListPlace::table("Lists"));
+    let in_lists = Mover::builder(store.queues.clone(), "elsewhere")?.keep_lists(&elsewhere).build().await?;
+    assert!(by_city(bare(), ListPlace::table("LISTS")).kept_by(&in_lists).is_ok());
     for (other, difference) in [
         (bare(), "here without blobs"),
         (by_city(bare(), ListPlace::beside()), "here city beside its entities"),
-        (by_city(bare(), ListPlace::table("Lists")), "here city in the table Lists"),
+        (by_city(bare(), ListPlace::table("Lists")), "here city in the table lists"),
         (by_city(bare(), ListPlace::partition().in_blob()), "in a partition of its own in blobs"),
         (by_city(bare(), ListPlace::partition()).list("team", |each| each.team.clone()), "team beside its entities"),
         (by_city(bare(), ListPlace::partition()).with_blobs(ListBlobs::new(world.blobs.clone())), "own, with blobs"),
