@@ -83,7 +83,8 @@
 /// is not [`Unindexed`](crate::Unindexed).
 ///
 /// An index in another partition or table whose table, key or included fields change needs a new
-/// name while programs run that know it as it was: their workers know an index by its name.
+/// name while programs run that know it as it was: their workers know an index by its name. Declare
+/// it beside the old one, and take that away when they are gone and their queue is empty.
 ///
 /// ```
 /// use table_core::Entity;

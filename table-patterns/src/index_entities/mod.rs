@@ -233,9 +233,9 @@ impl<E: Entity> IndexEntities<E> {
     /// always in a blob. It takes a mover: see [`kept_by`](IndexEntities::kept_by), which comes after the last list.
     ///
     /// A list whose place or value is to change needs a new name while processes run that know it as it was, or while
-    /// their messages are on the queue: build it under that name, then delete the rows of the old one, which nobody
-    /// reads any more, nor looks at to verify them. A message with a place that this process does not know of the list
-    /// waits for a process that does.
+    /// their messages are on the queue: declare and build it beside the old one, and take that away when they are gone.
+    /// Then delete the rows of the old one, which nobody reads any more, nor looks at to verify them. A message with a
+    /// place that this process does not know of the list waits for a process that does.
     #[must_use]
     pub fn list_at(mut self, place: ListPlace, name: &'static str, value: fn(&E) -> Option<String>) -> Self {
         if self.lists.iter().any(|list| list.name == name) {
