@@ -82,6 +82,10 @@
 /// in its key means no copy. Indexes are kept by the patterns crate, so an entity that has any
 /// is not [`Unindexed`](crate::Unindexed).
 ///
+/// An index in another partition or table whose table, key or included fields change needs a new
+/// name while programs run that know it as it was: their workers know an index by its name. Declare
+/// it beside the old one, and take that away when they are gone and their queue is empty.
+///
 /// ```
 /// use table_core::Entity;
 ///

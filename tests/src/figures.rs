@@ -37,8 +37,12 @@ impl Figures {
     /// # Errors
     /// Where the text has no marks.
     pub fn write_into(&self, page: &str) -> Result<String, String> {
+        self.write_at(page, Timestamp::now())
+    }
+
+    fn write_at(&self, page: &str, now: Timestamp) -> Result<String, String> {
         let (before, after) = around(page)?;
-        Ok(format!("{before}{BEGIN}\n{}{END}{after}", self.markdown(Timestamp::now())))
+        Ok(format!("{before}{BEGIN}\n{}{END}{after}", self.markdown(now)))
     }
 
     /// Writes them into a file.
@@ -244,10 +248,11 @@ mod tests {
     #[test]
     fn only_what_stands_between_the_marks_is_replaced() {
         let figures = Figures { scenarios: vec![pair("archive")], ..Figures::default() };
-        let page = figures.write_into(&format!("# Before\n\n{BEGIN}\nold\n{END}\n\nAfter.\n")).unwrap();
+        let now = Timestamp::now();
+        let page = figures.write_at(&format!("# Before\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"), now).unwrap();
         assert!(page.starts_with(&format!("# Before\n\n{BEGIN}\nMade on ")), "{page}");
         assert!(page.ends_with(&format!("|\n{END}\n\nAfter.\n")) && !page.contains("old"), "{page}");
-        assert_eq!(figures.write_into(&page).unwrap(), page, "a second time changes nothing");
+        assert_eq!(figures.write_at(&page, now).unwrap(), page, "a second time changes nothing");
         assert!(figures.write_into("somebody's notes").unwrap_err().contains(BEGIN));
     }
 

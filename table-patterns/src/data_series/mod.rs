@@ -159,7 +159,8 @@ impl<E: Unindexed, T: SlotValue> DataSeries<E, T> {
         }
     }
 
-    /// Reads the series of one entity. One storage transaction.
+    /// Reads the series of one entity. One storage transaction; two where it stands in several rows, and this program
+    /// has no more slots than one row has room for.
     ///
     /// # Errors
     /// Those of reading.

@@ -87,7 +87,8 @@
 //! - Across partitions, where a reader must never see an old copy.
 //! - When one target counts what very many writers insert: all of them meet in its row.
 //! - With copies in the key of the index by which the targets are found: it works, but each of them moves alone, with a
-//!   message of its own.
+//!   message of its own. Where the source takes a value that this key cannot hold, such as a name of 600 characters,
+//!   `update` succeeds, the targets stay old, and the item is put aside: check such a field before you write it.
 
 mod across;
 mod keep;

@@ -289,6 +289,7 @@ impl MoverBuilder {
     /// | permission denied, table or queue not found | the same, counted as [`blocked`](MoverProgress::blocked), until an operator has seen to it |
     /// | unsupported | comes again after the longest wait, counted as [`unhandled`](MoverProgress::unhandled): this process cannot do it, and another may |
     /// | any other | comes again, and goes to the poison queue after [`most_failures`](MoverOptions::most_failures) |
+    /// | none: the item cannot be read as `W`, so the handler never ran | comes again after the longest wait, since a process of another version may read it, and goes to the poison queue after as many |
     ///
     /// An item without a handler in this process is unhandled too, so a new version can be rolled out beside the old one.
     #[must_use]
@@ -359,9 +360,9 @@ impl MoverBuilder {
     pub async fn build(mut self) -> Result<Mover> {
         if let Some(name) = self.twice.first() {
             return Err(Error::already_exists(format!(
-                "two handlers were given for {name:?}; an item has one, so leave one out, or give their items different kinds"
-            ))
-            .with_table(self.queue.as_str()));
+                "two handlers were given for {name:?} of the queue {}; an item has one, so leave one out, or give their items different kinds",
+                self.queue
+            )));
         }
         self.queues.create_queue(&self.queue).await?;
         self.queues.create_queue(&self.poison).await?;

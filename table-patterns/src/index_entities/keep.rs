@@ -11,7 +11,8 @@ use crate::intent::{Intent, IntentOptions, Keeper};
 
 impl<E: Entity> IndexEntities<E> {
     /// Has a mover keep the lists that stand elsewhere or in blobs: it was built with
-    /// [`keep_lists`](MoverBuilder::keep_lists), and somebody starts its workers.
+    /// [`keep_lists`](MoverBuilder::keep_lists), and somebody starts its workers. It comes last: what is declared after it
+    /// the mover was not asked for, and the first write says so.
     ///
     /// # Errors
     /// [`Unsupported`](table_core::ErrorKind::Unsupported) where the mover has no worker for them, or one for other lists
@@ -126,7 +127,7 @@ impl<E: Entity> IndexEntities<E> {
         let elsewhere = self.lists.iter().any(|list| list.is_elsewhere() || list.place.always_in_blob);
         if self.keeper.is_none() && (elsewhere || self.blobs.is_some()) {
             return Err(Error::unsupported(format!(
-                "lists of {} stand in other partitions or in blobs, which takes a queue and a worker; open them with `kept_by(&mover)`, or `kept_elsewhere` where another process has the worker",
+                "lists of {} stand in other partitions or in blobs, which takes a queue and a worker; declare all of them, then open them with `kept_by(&mover)`, or `kept_elsewhere` where another process has the worker",
                 E::SCHEMA.name
             )));
         }

@@ -231,22 +231,33 @@ impl<E: Entity> IndexEntities<E> {
     }
 
     /// As [`list`](IndexEntities::list), for a list that stands in a partition of its own, in another table, or
-    /// always in a blob. It takes a mover: see [`kept_by`](IndexEntities::kept_by).
+    /// always in a blob. It takes a mover: see [`kept_by`](IndexEntities::kept_by), which comes after the last list.
+    ///
+    /// A list whose place or value is to change needs a new name while processes run that know it as it was, or while
+    /// their messages are on the queue: declare and build it beside the old one, and take that away when they are gone.
+    /// Then delete the rows of the old one, which nobody reads any more, nor looks at to verify them. A message with a
+    /// place that this process does not know of the list waits for a process that does.
     #[must_use]
     pub fn list_at(mut self, place: ListPlace, name: &'static str, value: fn(&E) -> Option<String>) -> Self {
         if self.lists.iter().any(|list| list.name == name) {
             self.doubled = Some(name);
         }
         self.lists.push(List { name, place, value });
-        self
+        self.not_kept()
     }
 
     /// Lets lists that are too long for a row move to blobs. It takes a mover, which deletes those that were
-    /// replaced: see [`kept_by`](IndexEntities::kept_by). Every program that uses these lists must say the same.
+    /// replaced: see [`kept_by`](IndexEntities::kept_by), which comes after this. Every program that uses these lists
+    /// must say the same.
     #[must_use]
     pub fn with_blobs(mut self, blobs: ListBlobs) -> Self {
         self.blobs = Some(blobs);
-        self
+        self.not_kept()
+    }
+
+    /// Forgets the mover, which was asked for what was declared before: the first write asks for one again.
+    fn not_kept(self) -> Self {
+        Self { keeper: None, ..self }
     }
 
     /// Sets how often a write tries again under contention.

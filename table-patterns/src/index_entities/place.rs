@@ -89,7 +89,8 @@ impl fmt::Display for ListPlace {
         match self.stands {
             Stands::Beside => f.write_str("beside its entities")?,
             Stands::Partition => f.write_str("in a partition of its own")?,
-            Stands::Table(name) => write!(f, "in the table {name}")?,
+            // Tables are told apart without regard to case.
+            Stands::Table(name) => write!(f, "in the table {}", name.to_ascii_lowercase())?,
         }
         f.write_str(if self.always_in_blob { " in blobs" } else { "" })
     }
@@ -136,11 +137,22 @@ impl<E: Entity> List<E> {
         (THERE, values)
     }
 
-    /// Whether a key is one that rows of this list have in a table, beside entities or elsewhere.
+    /// Whether a key is one that rows of this list have in a table, beside entities or elsewhere as it is declared. Where
+    /// it stood the other way before, its rows held other lines.
     pub(super) fn is_called(&self, source: &Table, table: &TableName, key: &EntityKey) -> bool {
         let (template, values) = self.name_in(source, table, "");
-        let name = if key.row.as_str().is_empty() { key.partition.as_str() } else { key.row.as_str() };
-        template.partition_key(&values).is_ok_and(|prefix| name.starts_with(prefix.as_str()))
+        let is_elsewhere = key.row.as_str().is_empty();
+        let name = if is_elsewhere { key.partition.as_str() } else { key.row.as_str() };
+        is_elsewhere == self.is_elsewhere()
+            && template.partition_key(&values).is_ok_and(|prefix| name.starts_with(prefix.as_str()))
+    }
+
+    /// Whether a row that a message names is one of this list, as it is declared here.
+    pub(super) fn has(&self, source: &Table, spot: &Spot) -> bool {
+        let table = self.place.other_table().map_or_else(|| Ok(source.name().clone()), TableName::new);
+        self.is_elsewhere()
+            && table.is_ok_and(|table| table == spot.table)
+            && self.is_called(source, &spot.table, &spot.key)
     }
 
     /// Where an entity is listed.

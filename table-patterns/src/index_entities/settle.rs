@@ -52,6 +52,12 @@ impl<E: Entity> IndexEntities<E> {
     /// Reads and writes until it fits, a bounded number of times.
     async fn settle_one(&self, source: &EntityKey, spot: &Spot) -> Result<Option<Garbage>> {
         let list = self.declared(&spot.list).map_err(|unknown| not_here(unknown.message()))?;
+        if !list.has(&self.table, spot) {
+            let (entity, list, place) = (E::SCHEMA.name, list.name, list.place);
+            let elsewhere =
+                format!("the list {list} of {entity} stands {place} here; another version of the program sent this");
+            return Err(spot.at(not_here(elsewhere)));
+        }
         let mut attempts = self.options.begin();
         loop {
             let age = Age::begin();

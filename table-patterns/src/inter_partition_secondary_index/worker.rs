@@ -14,6 +14,12 @@ impl MoverBuilder {
     /// Messages name the table, the type and its indexes. One that names an index which this version of the type does not have
     /// waits for a process whose version does; so drain the queue before an index is taken away for good.
     ///
+    /// An index whose table, key or included fields are to change needs a new name while processes run that know it as it was:
+    /// indexes are told apart by name only, and a worker of the other version would take the rows that it does not know for
+    /// rows that are to go, or write them with its own fields. Declare it under the new name beside the old one, build it, and take
+    /// the old one away when those processes are gone and the queue is empty. A type with `upgrade_from` goes on to name the indexes
+    /// of its older rows; write those anew before an index is taken away from it.
+    ///
     /// Whoever writes the entities opens them with [`Indexed::kept_by`](crate::Indexed::kept_by).
     #[must_use]
     pub fn keep_indexes<E: Entity>(self, table: &Table) -> Self {

@@ -77,8 +77,8 @@ async fn two_handlers_of_one_name_are_refused() {
     let builder = || Mover::builder(Arc::new(MemoryStore::new()), "moves").unwrap();
     let twice = builder().on(|_: Count, _| async { Ok(Next::Done) }).on(|_: Count, _| async { Ok(Next::Done) });
     let error = twice.build().await.unwrap_err();
-    assert_eq!((error.kind(), error.table()), (ErrorKind::AlreadyExists, Some("moves")));
-    assert!(error.message().contains("\"count\""), "{error}");
+    assert_eq!((error.kind(), error.table()), (ErrorKind::AlreadyExists, None));
+    assert!(error.message().contains("\"count\" of the queue moves;"), "{error}");
     let two = builder().on(|_: Count, _| async { Ok(Next::Done) }).on(|_: Text, _| async { Ok(Next::Done) });
     two.build().await.unwrap();
 }

@@ -127,6 +127,32 @@ async fn an_old_worker_leaves_an_entity_of_a_newer_version_alone() {
     assert_eq!((work(&new, &clock).await, found().await), (0, 1));
 }
 
+/// A list keeps its name, and stands elsewhere in the new version.
+#[tokio::test(start_paused = true)]
+async fn an_old_worker_leaves_a_list_alone_that_stands_elsewhere_by_now() {
+    let lists = |table: &Table, place| {
+        IndexEntities::<Old>::new(table.clone()).list_at(place, "email", |employee| Some(employee.email.clone()))
+    };
+    for (from, to) in [
+        (ListPlace::beside(), ListPlace::partition()),
+        (ListPlace::beside(), ListPlace::table("ByEmail")),
+        (ListPlace::partition(), ListPlace::table("ByEmail")),
+        (ListPlace::table("ByEmail"), ListPlace::partition()),
+    ] {
+        let (store, clock) = memory_store();
+        let table = tables(&store).await;
+        let new = builder(&store).keep_lists(&lists(&table, to)).build().await.unwrap();
+        let old = builder(&store).keep_lists(&lists(&table, from)).build().await.unwrap();
+        let jo = Old { department: "Sales".into(), id: 1, email: "jo@contoso.com".into() };
+        lists(&dying(&store, 3), to).kept_by(&new).unwrap().insert(&jo).await.unwrap();
+        let employees = lists(&table, to).kept_by(&new).unwrap();
+        let found = async || employees.find_across("email", "jo@contoso.com").await.unwrap().len();
+
+        assert_eq!((work(&old, &clock).await, found().await), (10, 0), "{from} to {to}");
+        assert_eq!((work(&new, &clock).await, found().await), (0, 1), "{from} to {to}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn indexes_and_lists_of_one_type_share_what_collects_and_nothing_else() {
     let (store, _) = memory_store();

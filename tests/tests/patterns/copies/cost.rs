@@ -5,6 +5,8 @@ use table_patterns::denormalization::{Denormalized, KeepsCopies, Targets};
 use table_patterns::eventually_consistent_transactions::Mover;
 use table_tests::pattern::Costs;
 
+use super::moved::{self, Seat, Show};
+
 #[derive(Entity, Clone, Debug)]
 #[entity(partition = "{id}", row = "product")]
 struct Product {
@@ -47,6 +49,12 @@ pub(crate) async fn count(
     tables: Arc<dyn TableStore>,
     queues: Arc<dyn QueueStore>,
 ) -> Result<()> {
+    let (seats, _) = moved::kept(&tables, &queues).await?;
+    seats.create_if_missing().await?;
+    seats.insert(&Show { id: "ham".into(), title: "Hamlet".into() }).await?;
+    let (rank, show) = ("m".into(), "ham".into());
+    seats.insert_target(&Seat { number: 1, rank, show, title: String::new() }).await?;
+
     let (products, shelves) = (Table::new(Arc::clone(&tables), "Products")?, Table::new(tables, "Shelves")?);
     let mover = Mover::builder(queues, "moves")?.keep_copies::<Shelf>(&products, &shelves).build().await?;
     let pair = Denormalized::<Shelf>::kept_by(products, shelves, &mover)?;
@@ -68,6 +76,9 @@ pub(crate) async fn count(
     let to_cup = |shelf: &mut Shelf| shelf.product = Some("cup".into());
     costs.count("update_target across to a new source", pair.update_target(key(), to_cup)).await;
     costs.count("update_target across with the same source", pair.update_target(key(), |_| ())).await;
+    // The seat, its show, both of its rows with its intent, the show, the intent.
+    let to_front = |seat: &mut Seat| seat.rank = "a".into();
+    costs.count("update_target across that moves in its index", seats.update_target(Seat::key(1), to_front)).await;
     costs.count("update_target across to none", pair.update_target(key(), |shelf| shelf.product = None)).await;
     costs.count("delete across with 49 copies", pair.delete(tea())).await;
     Ok(())

@@ -16,20 +16,20 @@ const SEATS: u32 = 1001;
 
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "{id}", row = "show")]
-struct Show {
-    id: String,
-    title: String,
+pub(super) struct Show {
+    pub(super) id: String,
+    pub(super) title: String,
 }
 
 /// Found by an index in its partition, which is read page by page.
 #[derive(Entity, Clone, Debug, PartialEq)]
 #[entity(partition = "hall", row = "seat_{number:04}")]
 #[index(order, row = "at_{rank}_{number:04}", include())]
-struct Seat {
-    number: u32,
-    rank: String,
-    show: String,
-    title: String,
+pub(super) struct Seat {
+    pub(super) number: u32,
+    pub(super) rank: String,
+    pub(super) show: String,
+    pub(super) title: String,
 }
 
 impl KeepsCopies for Seat {
@@ -48,7 +48,10 @@ impl KeepsCopies for Seat {
     }
 }
 
-async fn kept(tables: &Arc<dyn TableStore>, queues: &Arc<dyn QueueStore>) -> Result<(Denormalized<Seat>, Mover)> {
+pub(super) async fn kept(
+    tables: &Arc<dyn TableStore>,
+    queues: &Arc<dyn QueueStore>,
+) -> Result<(Denormalized<Seat>, Mover)> {
     let (shows, seats) = (Table::new(Arc::clone(tables), "Shows")?, Table::new(Arc::clone(tables), "Seats")?);
     let builder = Mover::builder(Arc::clone(queues), "moves")?;
     let mover = builder.keep_copies::<Seat>(&shows, &seats).build().await?;

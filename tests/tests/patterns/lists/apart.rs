@@ -182,3 +182,24 @@ async fn two_lists_of_one_name_are_refused_before_anything_is_read_or_written() 
     assert_eq!(rows(&world.table).await, []);
     Ok(())
 }
+
+/// The rows of a list that stood beside its entities hold other lines than those of one elsewhere, and the other way round.
+#[tokio::test]
+async fn a_list_that_stands_elsewhere_by_now_is_verified_there() -> Result<()> {
+    for (from, to) in [(ListPlace::beside(), ListPlace::partition()), (ListPlace::partition(), ListPlace::beside())] {
+        let store = memory();
+        let table = Table::new(store.tables.clone(), "Staff")?;
+        let at = |place| {
+            IndexEntities::<Employee>::new(table.clone()).list_at(place, "city", |each| Some(each.city.clone()))
+        };
+        let mover = async |place| Mover::builder(store.queues.clone(), "moves")?.keep_lists(&at(place)).build().await;
+        let old = at(from).kept_by(&mover(from).await?)?;
+        old.create_if_missing().await?;
+        old.insert(&employee(1)).await?;
+        let lists = at(to).kept_by(&mover(to).await?)?;
+        let now = || MaintenanceOptions::default().with_clock(store.clock.clone());
+        assert_eq!(lists.build(now()).await?.written, 1, "{from} to {to}");
+        assert_eq!(lists.verify(now()).await?.findings, [], "{from} to {to}");
+    }
+    Ok(())
+}

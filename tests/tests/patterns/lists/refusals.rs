@@ -51,6 +51,20 @@ async fn lists_elsewhere_ask_for_a_mover_that_keeps_them() -> Result<()> {
     assert!(declared().kept_by(&idle).unwrap_err().message().contains("keep_lists"));
     assert!(declared().kept_elsewhere(&idle).is_ok());
 
+    // What is declared after a mover was given, that mover was not asked for.
+    let by_age = |lists: IndexEntities<Employee>| lists.list_at(ListPlace::partition(), "age", |_| None);
+    let blobs = || ListBlobs::new(world.blobs.clone());
+    for late in [
+        by_age(declared().kept_by(&world.mover)?),
+        by_age(declared().kept_elsewhere(&world.mover)?),
+        declared().kept_by(&world.mover)?.list("age", |_| None),
+        declared().kept_by(&world.mover)?.with_blobs(blobs()),
+    ] {
+        let error = late.insert(&employee(1)).await.unwrap_err();
+        assert!(error.kind() == ErrorKind::Unsupported && error.message().contains("then open them"), "{error}");
+    }
+    assert_eq!((rows(&world.table).await, world.mover.progress().await?.queued), (Vec::new(), 0));
+
     let place = ListPlace::beside().in_blob();
     let always = IndexEntities::<Employee>::new(world.table.clone()).list_at(place, "city", |_| None);
     assert!(always.kept_elsewhere(&idle).unwrap_err().message().contains("with_blobs"));
@@ -71,10 +85,14 @@ async fn a_mover_that_keeps_other_lists_is_refused_with_both() -> Result<()> {
     let kept = by_city(bare(), ListPlace::partition());
     let mover = Mover::builder(store.queues.clone(), "others")?.keep_lists(&kept).build().await?;
     assert!(by_city(bare(), ListPlace::partition()).kept_by(&mover).is_ok());
+    // Tables are told apart without regard to case.
+    let elsewhere = by_city(bare(), ListPlace::table("Lists"));
+    let in_lists = Mover::builder(store.queues.clone(), "elsewhere")?.keep_lists(&elsewhere).build().await?;
+    assert!(by_city(bare(), ListPlace::table("LISTS")).kept_by(&in_lists).is_ok());
     for (other, difference) in [
         (bare(), "here without blobs"),
         (by_city(bare(), ListPlace::beside()), "here city beside its entities"),
-        (by_city(bare(), ListPlace::table("Lists")), "here city in the table Lists"),
+        (by_city(bare(), ListPlace::table("Lists")), "here city in the table lists"),
         (by_city(bare(), ListPlace::partition().in_blob()), "in a partition of its own in blobs"),
         (by_city(bare(), ListPlace::partition()).list("team", |each| each.team.clone()), "team beside its entities"),
         (by_city(bare(), ListPlace::partition()).with_blobs(ListBlobs::new(world.blobs.clone())), "own, with blobs"),
@@ -149,7 +167,7 @@ async fn a_list_that_is_too_large_is_refused_before_anything_is_written() -> Res
     let store = memory();
     let world = World::new(&store, 100).await;
     let small = ListBlobs::new(world.blobs.clone()).with_above_bytes(100).with_most_bytes(30);
-    let lists = world.employees.clone().with_blobs(small);
+    let lists = world.employees.clone().with_blobs(small).kept_by(&world.mover)?;
     lists.insert(&employee(1)).await?;
     let error = lists.insert(&employee(3)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
