@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures_util::FutureExt;
 use futures_util::future::join_all;
-use table_core::keys::KeyRange;
+use table_core::keys::{KeyRange, Span};
 use table_core::store::{Selection, StoreQuery};
 use table_core::{Action, DynamicEntity, EntityKey, Operation, TableName, TableStore};
 use table_embedded::{Durability, EmbeddedOptions, EmbeddedStore};
@@ -95,6 +95,11 @@ fn a_long_scan_leaves_the_callers_thread_and_a_short_read_does_not() {
         for result in join_all((0..1000).map(|number| store.write(&table, insert(number)))).await {
             result.unwrap();
         }
+        for number in 0..5 {
+            let row = DynamicEntity::new(EntityKey::parse("q", &format!("{number}")).unwrap());
+            let row = row.with("Photo", vec![0_u8; 60_000]).unwrap();
+            store.write(&table, Operation::new(Action::Insert(row)).unwrap()).await.unwrap();
+        }
         let (release, released) = std::sync::mpsc::channel::<()>();
         let busy = tokio::task::spawn_blocking(move || released.recv());
 
@@ -102,12 +107,21 @@ fn a_long_scan_leaves_the_callers_thread_and_a_short_read_does_not() {
         assert!(store.get(&table, &key, &Selection::All).now_or_never().expect("at once").unwrap().is_some());
         let short = StoreQuery { limit: Some(10), ..StoreQuery::new(KeyRange::ALL) };
         assert_eq!(store.query(&table, &short).now_or_never().expect("at once").unwrap().entities.len(), 10);
+        // Few rows without a limit, and few large ones with one.
+        let few = KeyRange { partition: Span::exact("p"), row: Span::prefix("00000") };
+        assert_eq!(
+            store.query(&table, &StoreQuery::new(few)).now_or_never().expect("at once").unwrap().entities.len(),
+            10
+        );
+        let large = KeyRange { partition: Span::exact("q"), row: Span::ALL };
+        let large = StoreQuery { limit: Some(10), ..StoreQuery::new(large) };
+        assert_eq!(store.query(&table, &large).now_or_never().expect("at once").unwrap().entities.len(), 5);
         let long = StoreQuery::new(KeyRange::ALL);
         let mut long = pin!(store.query(&table, &long));
         assert!((&mut long).now_or_never().is_none(), "a scan held the thread of its caller");
         release.send(()).unwrap();
         busy.await.unwrap().unwrap();
-        assert_eq!(long.await.unwrap().entities.len(), 1000);
+        assert_eq!(long.await.unwrap().entities.len(), 1000, "the first page");
     });
 }
 

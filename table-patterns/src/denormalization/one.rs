@@ -10,7 +10,7 @@ use std::time::Duration;
 use table_core::{ETag, EntityKey, Key, Result, Versioned};
 
 use super::across::{Across, read_again};
-use super::message::{About, Pointed, is_of_copies, new_id};
+use super::message::{About, Pointed, new_id};
 use super::targets::Finder;
 use super::{KeepsCopies, pointing};
 use crate::intent::{Age, Ended, Intent, Sent, Settled};
@@ -167,6 +167,6 @@ impl<T: KeepsCopies> Across<T> {
         if self.targets.keeper().is_none() {
             return Ok(false);
         }
-        marks::has_any_intent(self.targets.table(), target, |row| !is_of_copies(row)).await
+        marks::has_any_intent(self.targets.table(), target, marks::is_of_indexes).await
     }
 }

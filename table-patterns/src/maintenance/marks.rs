@@ -6,6 +6,8 @@ use table_core::keys::{KeyRange, Span};
 use table_core::store::StoreQuery;
 use table_core::{DynamicEntity, EntityKey, Result, Table, Timestamp, Value, reserved};
 
+use crate::denormalization::is_of_copies;
+use crate::index_entities::is_of_lists;
 use crate::intent::rows::{self, INTENT_PREFIX};
 
 /// A row of the protocol that is no copy.
@@ -36,6 +38,11 @@ impl Mark {
             Self::Fence => "~fence",
         }
     }
+}
+
+/// Whether an intent or a fence is one of indexes, and not of copies or lists.
+pub(crate) fn is_of_indexes(row: &DynamicEntity) -> bool {
+    !is_of_copies(row) && !is_of_lists(row)
 }
 
 /// Whether a row stands for so long that nobody comes for it any more.

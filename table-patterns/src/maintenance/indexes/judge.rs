@@ -7,11 +7,11 @@ use table_core::{
     DynamicEntity, Entity, EntityKey, IndexSchema, Key, Result, Table, Timestamp, Value, Versioned, reserved,
 };
 
-use super::{Finding, Indexes, Wrong, is_of_indexes};
+use super::{Finding, Indexes, Wrong};
 use crate::intent::{IntentOptions, rows};
 use crate::inter_partition_secondary_index::Place;
 use crate::maintenance::look::{Verdict, until_still};
-use crate::maintenance::marks::{self, Mark};
+use crate::maintenance::marks::{self, Mark, is_of_indexes};
 use crate::rows::{fits_no_key, is_unreadable};
 
 /// Where a copy of one index stands or should stand.

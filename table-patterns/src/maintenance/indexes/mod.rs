@@ -6,10 +6,8 @@ mod mend;
 use table_core::{DynamicEntity, Entity, Result, Table, Timestamp, Value, reserved};
 
 use super::look::Verdict;
-use super::marks::Mark;
+use super::marks::{Mark, is_of_indexes};
 use super::{Checked, Finding, Maintained, Tables, Wrong};
-use crate::denormalization::is_of_copies;
-use crate::index_entities::is_of_lists;
 use crate::intent::rows;
 use crate::inter_partition_secondary_index::Place;
 use crate::intra_partition_secondary_index::Indexed;
@@ -186,11 +184,6 @@ impl<E: Entity> Indexes<'_, E> {
         }
         Ok(checked)
     }
-}
-
-/// Whether an intent or a fence is not of copies or lists, which are not the indexes' to judge.
-fn is_of_indexes(row: &DynamicEntity) -> bool {
-    !is_of_copies(row) && !is_of_lists(row)
 }
 
 fn unreadable(table: &Table, key: table_core::EntityKey) -> Finding {
