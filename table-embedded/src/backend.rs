@@ -1,11 +1,11 @@
-//! The file beneath redb, watched for a sync that fails.
+//! The file beneath redb, watched for a sync that fails and for reads that the cache could not answer.
 
 use std::fmt;
 use std::io;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
@@ -86,17 +86,41 @@ fn is_unfinished(backend: &dyn StorageBackend) -> io::Result<bool> {
     Ok(is_zero(mark) && is_header && is_zero(pages))
 }
 
-/// A backend that remembers whether a sync failed: what was written before it may be lost although
-/// later syncs succeed, so nothing more may be acknowledged.
+/// What was seen of a file since the store was opened, by whatever backend it is used.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    sync_failed: AtomicBool,
+    reads: AtomicU64,
+}
+
+impl Watch {
+    /// Whether a sync failed: what was written before it may be lost although later syncs succeed, so nothing more
+    /// may be acknowledged.
+    pub(crate) fn sync_failed(&self) -> bool {
+        self.sync_failed.load(Ordering::SeqCst)
+    }
+
+    /// The file was opened anew, so that what is read is what is on disk.
+    pub(crate) fn forget_failed_sync(&self) {
+        self.sync_failed.store(false, Ordering::SeqCst);
+    }
+
+    /// How often the file was read, since its cache could not answer.
+    pub(crate) fn reads(&self) -> u64 {
+        self.reads.load(Ordering::Relaxed)
+    }
+}
+
+/// A backend whose use is watched.
 #[derive(Debug)]
 pub(crate) struct Watched {
     inner: Box<dyn StorageBackend>,
-    sync_failed: Arc<AtomicBool>,
+    watch: Arc<Watch>,
 }
 
 impl Watched {
-    pub(crate) fn new(inner: Box<dyn StorageBackend>, sync_failed: Arc<AtomicBool>) -> Self {
-        Self { inner, sync_failed }
+    pub(crate) fn new(inner: Box<dyn StorageBackend>, watch: Arc<Watch>) -> Self {
+        Self { inner, watch }
     }
 }
 
@@ -106,6 +130,7 @@ impl StorageBackend for Watched {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.watch.reads.fetch_add(1, Ordering::Relaxed);
         self.inner.read(offset, out)
     }
 
@@ -114,7 +139,7 @@ impl StorageBackend for Watched {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.inner.sync_data().inspect_err(|_| self.sync_failed.store(true, Ordering::SeqCst))
+        self.inner.sync_data().inspect_err(|_| self.watch.sync_failed.store(true, Ordering::SeqCst))
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {

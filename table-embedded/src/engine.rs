@@ -1,7 +1,6 @@
 //! The open file, shared by readers and the writer.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use redb::{Builder, Database, ReadableDatabase, ReadableTable, ReadableTableMetadata};
@@ -9,7 +8,7 @@ use table_core::store::kit::Stamps;
 use table_core::{Error, ErrorKind, PropertyName, QueueName, Result, TableName, Timestamp};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock as AsyncRwLock};
 
-use crate::backend::{Storage, Watched, discard_unfinished};
+use crate::backend::{Storage, Watch, Watched, discard_unfinished};
 use crate::error::StorageFailure;
 use crate::exclusive::lock_alone;
 use crate::format::catalog::{self, QueueTables, TableNumber};
@@ -27,8 +26,7 @@ pub(crate) struct Engine {
     /// None after an I/O error, until it could be opened again. Whoever reads holds the lock shared;
     /// maintenance and reopening hold it alone.
     pub(crate) database: Arc<AsyncRwLock<Option<Database>>>,
-    /// Set once a sync failed: what was acknowledged may not be on disk.
-    sync_failed: Arc<AtomicBool>,
+    watch: Arc<Watch>,
     names: RwLock<Arc<Names>>,
     catalog: RwLock<Catalog>,
     stamps: RwLock<Arc<Stamps>>,
@@ -57,15 +55,15 @@ struct Opened {
 
 impl Engine {
     pub(crate) fn open(storage: Box<dyn Storage>, options: EmbeddedOptions) -> Result<Self> {
-        let sync_failed = Arc::new(AtomicBool::new(false));
-        let opened = open_database(&*storage, &options, &sync_failed)?;
+        let watch = Arc::<Watch>::default();
+        let opened = open_database(&*storage, &options, &watch)?;
         let stamps = Stamps::new(Arc::clone(&options.clock), opened.last_timestamp);
         Ok(Self {
             options,
             storage,
             last_commit: LastCommit::default(),
             database: Arc::new(AsyncRwLock::new(Some(opened.database))),
-            sync_failed,
+            watch,
             names: RwLock::new(Arc::new(opened.names)),
             catalog: RwLock::new(opened.catalog),
             stamps: RwLock::new(Arc::new(stamps)),
@@ -75,6 +73,11 @@ impl Engine {
     /// The size of the file.
     pub(crate) fn file_bytes(&self) -> Result<u64> {
         Ok(self.storage.size().map_err(StorageFailure::from)?)
+    }
+
+    /// How often the file was read, since its cache could not answer.
+    pub(crate) fn file_reads(&self) -> u64 {
+        self.watch.reads()
     }
 
     pub(crate) fn names(&self) -> Arc<Names> {
@@ -121,7 +124,7 @@ impl Engine {
 
     /// Refuses further use once a sync has failed.
     pub(crate) fn check_sync(&self) -> Result<()> {
-        if self.sync_failed.load(Ordering::SeqCst) {
+        if self.watch.sync_failed() {
             return Err(poisoned());
         }
         Ok(())
@@ -149,8 +152,8 @@ impl Engine {
         // The old one must let go of the file first.
         self.forget_snapshot();
         *slot = None;
-        let opened = open_database(&*self.storage, &self.options, &self.sync_failed)?;
-        self.sync_failed.store(false, Ordering::SeqCst);
+        let opened = open_database(&*self.storage, &self.options, &self.watch)?;
+        self.watch.forget_failed_sync();
         self.set_names(Arc::new(opened.names));
         self.update_catalog(|catalog| *catalog = opened.catalog);
         // Times given to writes that were lost are not given again either.
@@ -175,10 +178,10 @@ fn poisoned() -> Error {
     .with_retryable(false)
 }
 
-fn open_database(storage: &dyn Storage, options: &EmbeddedOptions, sync_failed: &Arc<AtomicBool>) -> Result<Opened> {
+fn open_database(storage: &dyn Storage, options: &EmbeddedOptions, watch: &Arc<Watch>) -> Result<Opened> {
     let open = || -> Result<Database> {
         let backend = storage.open().map_err(StorageFailure::from)?;
-        let backend = Watched::new(backend, Arc::clone(sync_failed));
+        let backend = Watched::new(backend, Arc::clone(watch));
         let opened = Builder::new().set_cache_size(options.cache_bytes).create_with_backend(backend);
         Ok(opened.map_err(StorageFailure::from)?)
     };

@@ -15,7 +15,7 @@ use crate::format::catalog;
 use crate::format::message::StoredMessage;
 use crate::format::names::Names;
 use crate::format::row::RowRef;
-use crate::snapshot::Rows;
+use crate::snapshot::{Rows, RowsRange};
 
 /// Reads one entity.
 pub(crate) fn get(
@@ -58,7 +58,7 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// What is read on the caller's thread: about as long as a hop to another thread takes.
+    /// What is read before others get their turn: about as long as a hop to another thread takes.
     pub(crate) const SHORT: Self = Self { rows: 200, bytes: 128 << 10 };
     /// All of a page.
     pub(crate) const WHOLE: Self = Self { rows: usize::MAX, bytes: usize::MAX };
@@ -78,8 +78,10 @@ pub(crate) struct PageRead {
     names: Arc<Names>,
     page: Page,
     looked_at: usize,
-    /// Where to go on; none at the end of the page.
-    from: Option<SortKey>,
+    /// The rows from where to go on; none at the end of the page.
+    rest: Option<RowsRange>,
+    /// The place up to which every row is known to lie in the query's range; none where all do.
+    sure_until: Option<SortKey>,
 }
 
 impl PageRead {
@@ -93,46 +95,39 @@ impl PageRead {
         let Some(rows) = snapshot.rows(number)? else {
             return Err(catalog::no_table(table, "query"));
         };
-        let from = (!scan.is_empty()).then(|| scan.start().clone());
-        Ok(Self { rows, names, page: Page::default(), looked_at: 0, from })
+        let rest = between(&rows, scan.start(), scan.end())?;
+        Ok(Self { rows, names, page: Page::default(), looked_at: 0, rest, sure_until: scan.sure_until() })
     }
 
     /// Reads a share, and says whether the page is complete.
     pub(crate) fn advance(&mut self, query: &StoreQuery, mut share: Share) -> Result<bool> {
         let scan = Scan::new(query)?;
-        let mut sure_until = scan.sure_until();
-        while let Some(from) = self.from.take() {
-            let range = match scan.end() {
-                Some(end) => self.rows.range(from.as_bytes()..end.as_bytes()),
-                None => self.rows.range(from.as_bytes()..),
-            };
-            for entry in range.map_err(StorageFailure::from)? {
-                let (key, value) = entry.map_err(StorageFailure::from)?;
-                let (key, value) = (key.value(), value.value());
-                if self.page.entities.len() == scan.page_size() || self.looked_at == ROWS_LOOKED_AT {
-                    self.page.next = Some(token_of_key(&SortKey::decode_bytes(key)?));
-                    return Ok(true);
-                }
-                if share.is_used_up() {
-                    self.from = Some(SortKey::from_bytes(key.to_vec()));
-                    return Ok(false);
-                }
-                share = share.less(value.len());
-                self.looked_at += 1;
-                if sure_until.as_ref().is_some_and(|sure| key >= sure.as_bytes()) {
-                    match scan.step(&SortKey::decode_bytes(key)?) {
-                        Step::Take(until) => sure_until = Some(until),
-                        Step::Skip(to) => {
-                            self.from = scan.end().is_none_or(|end| to < *end).then_some(to);
-                            break;
-                        }
+        while let Some(rest) = &mut self.rest {
+            if share.is_used_up() {
+                return Ok(false);
+            }
+            let Some(entry) = rest.next() else { break };
+            let (key, value) = entry.map_err(StorageFailure::from)?;
+            let (key, value) = (key.value(), value.value());
+            if self.page.entities.len() == scan.page_size() || self.looked_at == ROWS_LOOKED_AT {
+                self.page.next = Some(token_of_key(&SortKey::decode_bytes(key)?));
+                break;
+            }
+            share = share.less(value.len());
+            self.looked_at += 1;
+            if self.sure_until.as_ref().is_some_and(|sure| key >= sure.as_bytes()) {
+                match scan.step(&SortKey::decode_bytes(key)?) {
+                    Step::Take(until) => self.sure_until = Some(until),
+                    Step::Skip(to) => {
+                        self.rest = between(&self.rows, &to, scan.end())?;
+                        continue;
                     }
                 }
-                if matches(key, value, &self.names, query)? {
-                    let before = self.page.entities.last().map(|before| &before.key);
-                    let key = SortKey::decode_after(before, key)?;
-                    self.page.entities.push(decode(key, value, &self.names, &query.selection)?);
-                }
+            }
+            if matches(key, value, &self.names, query)? {
+                let before = self.page.entities.last().map(|before| &before.key);
+                let key = SortKey::decode_after(before, key)?;
+                self.page.entities.push(decode(key, value, &self.names, &query.selection)?);
             }
         }
         Ok(true)
@@ -142,6 +137,16 @@ impl PageRead {
     pub(crate) fn into_page(self) -> Page {
         self.page
     }
+}
+
+/// The rows from a place up to another; none where there can be none.
+fn between(rows: &Rows, start: &SortKey, end: Option<&SortKey>) -> Result<Option<RowsRange>> {
+    let range = match end {
+        Some(end) if end <= start => return Ok(None),
+        Some(end) => rows.range(start.as_bytes()..end.as_bytes()),
+        None => rows.range(start.as_bytes()..),
+    };
+    Ok(Some(range.map_err(StorageFailure::from)?))
 }
 
 /// Whether a row fulfils the filter, looking only at what the filter names.

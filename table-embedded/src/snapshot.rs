@@ -9,13 +9,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use redb::{Database, ReadOnlyTable, ReadTransaction, ReadableDatabase, TableError};
+use redb::{Database, Range, ReadOnlyTable, ReadTransaction, ReadableDatabase, TableError};
 
 use crate::error::StorageFailure;
 use crate::format::catalog::{self, TableNumber};
 
 /// The rows of a user table, as of a commit.
 pub(crate) type Rows = ReadOnlyTable<&'static [u8], &'static [u8]>;
+
+/// Some of these rows in order, to be read while the table is held.
+pub(crate) type RowsRange = Range<'static, &'static [u8], &'static [u8]>;
 
 /// The last commit, while somebody has read it.
 #[derive(Debug, Default)]

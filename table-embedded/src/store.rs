@@ -147,13 +147,22 @@ impl EmbeddedStore {
         on_blocking_thread(move || look(&engine, slot.as_ref().ok_or_else(closed)?)).await
     }
 
-    /// Reads a page: a short one on this thread, and what is left of a longer one on a thread that may block.
+    /// Reads a page: what the cache holds on this thread, giving way to others now and then; and once the file itself
+    /// has to be read, the rest on a thread that may block.
     async fn page(&self, table: &TableName, query: &StoreQuery) -> Result<Page> {
         let slot = self.open_slot().await?;
         let mut reading = PageRead::begin(self.engine(), slot.as_ref().ok_or_else(closed)?, table, query)?;
         let short = query.limit.is_some_and(|limit| limit <= SHORT_PAGE) && query.filter.is_none();
-        if reading.advance(query, if short { Share::WHOLE } else { Share::SHORT })? {
-            return Ok(reading.into_page());
+        let share = if short { Share::WHOLE } else { Share::SHORT };
+        loop {
+            let file_reads = self.engine().file_reads();
+            if reading.advance(query, share)? {
+                return Ok(reading.into_page());
+            }
+            if self.engine().file_reads() > file_reads {
+                break;
+            }
+            tokio::task::yield_now().await;
         }
         let query = query.clone();
         on_blocking_thread(move || {

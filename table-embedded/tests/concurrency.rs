@@ -10,6 +10,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::task::{Context, Poll, Waker};
 
 use futures_util::FutureExt;
@@ -82,15 +83,18 @@ async fn rows(store: &EmbeddedStore, table: &TableName) -> usize {
     store.query(table, &StoreQuery::new(KeyRange::ALL)).await.unwrap().entities.len()
 }
 
-/// A short read answers when it is first asked; a long one is done on a thread that may block, here the only one.
-#[test]
-fn a_long_scan_leaves_the_callers_thread_and_a_short_read_does_not() {
+/// Does something with a store of a thousand small rows in `p` and five large ones in `q`, whose runtime has one thread that
+/// may block, and that one busy until the channel is told.
+fn with_the_blocking_thread_busy(
+    options: EmbeddedOptions,
+    work: impl AsyncFnOnce(EmbeddedStore, TableName, Sender<()>),
+) {
     let folder = tempfile::tempdir().unwrap();
-    let options = EmbeddedOptions::new().with_durability(Durability::Relaxed);
-    let store = options.open(folder.path().join("store.redb")).unwrap();
+    let path = folder.path().join("store.redb");
     let table = TableName::new("Staff").unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
     runtime.block_on(async {
+        let store = options.with_durability(Durability::Relaxed).open(path).unwrap();
         store.create_table(&table).await.unwrap();
         for result in join_all((0..1000).map(|number| store.write(&table, insert(number)))).await {
             result.unwrap();
@@ -100,9 +104,17 @@ fn a_long_scan_leaves_the_callers_thread_and_a_short_read_does_not() {
             let row = row.with("Photo", vec![0_u8; 60_000]).unwrap();
             store.write(&table, Operation::new(Action::Insert(row)).unwrap()).await.unwrap();
         }
-        let (release, released) = std::sync::mpsc::channel::<()>();
+        let (release, released) = channel();
         let busy = tokio::task::spawn_blocking(move || released.recv());
+        work(store, table, release).await;
+        busy.await.unwrap().unwrap();
+    });
+}
 
+/// A short read answers when it is first asked, and a long one gives way to others in between.
+#[test]
+fn a_long_scan_gives_way_and_a_short_read_does_not() {
+    with_the_blocking_thread_busy(EmbeddedOptions::new(), async |store, table, release| {
         let key = EntityKey::parse("p", "000007").unwrap();
         assert!(store.get(&table, &key, &Selection::All).now_or_never().expect("at once").unwrap().is_some());
         let short = StoreQuery { limit: Some(10), ..StoreQuery::new(KeyRange::ALL) };
@@ -116,11 +128,26 @@ fn a_long_scan_leaves_the_callers_thread_and_a_short_read_does_not() {
         let large = KeyRange { partition: Span::exact("q"), row: Span::ALL };
         let large = StoreQuery { limit: Some(10), ..StoreQuery::new(large) };
         assert_eq!(store.query(&table, &large).now_or_never().expect("at once").unwrap().entities.len(), 5);
+
         let long = StoreQuery::new(KeyRange::ALL);
         let mut long = pin!(store.query(&table, &long));
         assert!((&mut long).now_or_never().is_none(), "a scan held the thread of its caller");
+        let page = (0..100).find_map(|_| (&mut long).now_or_never()).expect("in a few turns");
+        assert_eq!(page.unwrap().entities.len(), 1000, "the first page");
         release.send(()).unwrap();
-        busy.await.unwrap().unwrap();
+    });
+}
+
+/// Without a cache each page comes from the file, which may be slow.
+#[test]
+fn a_long_scan_that_reads_the_file_leaves_the_callers_thread() {
+    with_the_blocking_thread_busy(EmbeddedOptions::new().with_cache_bytes(0), async |store, table, release| {
+        let long = StoreQuery::new(KeyRange::ALL);
+        let mut long = pin!(store.query(&table, &long));
+        for _ in 0..100 {
+            assert!((&mut long).now_or_never().is_none(), "a scan read the file on the thread of its caller");
+        }
+        release.send(()).unwrap();
         assert_eq!(long.await.unwrap().entities.len(), 1000, "the first page");
     });
 }
