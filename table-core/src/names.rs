@@ -60,7 +60,8 @@ impl TableName {
 
 impl PartialEq for TableName {
     fn eq(&self, other: &Self) -> bool {
-        self.0.eq_ignore_ascii_case(&other.0)
+        // Mostly they are written alike.
+        self.0 == other.0 || self.0.eq_ignore_ascii_case(&other.0)
     }
 }
 

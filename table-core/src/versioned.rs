@@ -1,6 +1,8 @@
 //! What reads return: a value, and the version of it that was read.
 
+use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::OnceLock;
 
 use crate::dynamic::DynamicEntity;
 use crate::entity::{Entity, IndexKey};
@@ -38,13 +40,16 @@ use crate::timestamp::Timestamp;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Versioned<T> {
     value: T,
     key: EntityKey,
     etag: ETag,
     timestamp: Option<Timestamp>,
-    index_keys: Vec<IndexKey>,
+    /// Most reads change nothing and never ask, so the keys are made when somebody does: at the latest before the
+    /// value can be changed, which is when they would be others.
+    index_keys: OnceLock<Vec<IndexKey>>,
+    find_index_keys: fn(&T) -> Vec<IndexKey>,
     upgraded: bool,
 }
 
@@ -56,11 +61,26 @@ impl<T> Versioned<T> {
     /// not read from a store.
     #[inline]
     pub fn from_read(value: T, row: DynamicEntity, index_keys: Vec<IndexKey>) -> Result<Self> {
+        let mut read = Self::from_read_finding(value, row, no_index_keys)?;
+        if !index_keys.is_empty() {
+            read.index_keys = OnceLock::from(index_keys);
+        }
+        Ok(read)
+    }
+
+    /// The same, where the keys of the index copies follow from the value.
+    #[inline]
+    pub(crate) fn from_read_finding(
+        value: T,
+        row: DynamicEntity,
+        find_index_keys: fn(&T) -> Vec<IndexKey>,
+    ) -> Result<Self> {
         let Some(etag) = row.etag else {
             return Err(Error::corrupted("the row has no ETag, so it was not read from a store").with_key(row.key));
         };
         let timestamp = row.timestamp.or_else(|| etag.timestamp());
-        Ok(Self { value, key: row.key, etag, timestamp, index_keys, upgraded: false })
+        let index_keys = OnceLock::new();
+        Ok(Self { value, key: row.key, etag, timestamp, index_keys, find_index_keys, upgraded: false })
     }
 
     /// The value.
@@ -96,18 +116,21 @@ impl<T> Versioned<T> {
     /// The keys of the index copies that belong to the version that was read.
     #[must_use]
     pub fn index_keys(&self) -> &[IndexKey] {
-        &self.index_keys
+        self.index_keys.get_or_init(|| (self.find_index_keys)(&self.value))
     }
 
     /// The same version of another view of the value.
     #[must_use]
     pub fn map<U>(self, view: impl FnOnce(T) -> U) -> Versioned<U> {
+        // Another view need not lead to them.
+        let _ = self.index_keys();
         Versioned {
             value: view(self.value),
             key: self.key,
             etag: self.etag,
             timestamp: self.timestamp,
             index_keys: self.index_keys,
+            find_index_keys: no_index_keys,
             upgraded: self.upgraded,
         }
     }
@@ -134,8 +157,8 @@ impl<E: Entity> Versioned<E> {
     /// [`InvalidKey`](crate::ErrorKind::InvalidKey) for a field that does not fit its template.
     pub fn from_parts(value: E, etag: ETag) -> Result<Self> {
         let timestamp = etag.timestamp();
-        let (key, index_keys) = (value.entity_key()?, value.index_keys()?);
-        Ok(Self { value, key, etag, timestamp, index_keys, upgraded: false })
+        let (key, index_keys) = (value.entity_key()?, OnceLock::from(value.index_keys()?));
+        Ok(Self { value, key, etag, timestamp, index_keys, find_index_keys: no_index_keys, upgraded: false })
     }
 
     /// The row to be written in place of the one that was read.
@@ -159,7 +182,7 @@ impl<E: Entity> Versioned<E> {
     /// # Errors
     /// As [`Versioned::from_parts`].
     pub fn written(&mut self, etag: ETag) -> Result<()> {
-        self.index_keys = self.value.index_keys()?;
+        self.index_keys = OnceLock::from(self.value.index_keys()?);
         self.timestamp = etag.timestamp();
         self.etag = etag;
         self.upgraded = false;
@@ -177,6 +200,36 @@ impl<T> Deref for Versioned<T> {
 
 impl<T> DerefMut for Versioned<T> {
     fn deref_mut(&mut self) -> &mut T {
+        let _ = self.index_keys();
         &mut self.value
     }
+}
+
+impl<T: PartialEq> PartialEq for Versioned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+            && self.key == other.key
+            && self.etag == other.etag
+            && self.timestamp == other.timestamp
+            && self.index_keys() == other.index_keys()
+            && self.upgraded == other.upgraded
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Versioned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Versioned")
+            .field("value", &self.value)
+            .field("key", &self.key)
+            .field("etag", &self.etag)
+            .field("timestamp", &self.timestamp)
+            .field("index_keys", &self.index_keys())
+            .field("upgraded", &self.upgraded)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Of a value whose keys are known already.
+const fn no_index_keys<T>(_: &T) -> Vec<IndexKey> {
+    Vec::new()
 }

@@ -1,8 +1,8 @@
 //! The open file, shared by readers and the writer.
 
-use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use foldhash::HashMap;
 use redb::{Builder, Database, ReadableDatabase, ReadableTable, ReadableTableMetadata};
 use table_core::store::kit::Stamps;
 use table_core::{Error, ErrorKind, PropertyName, QueueName, Result, TableName, Timestamp};

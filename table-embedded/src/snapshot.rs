@@ -5,10 +5,10 @@
 //! was answered before. The writer forgets it between each commit and its answers, and a new one
 //! begins under the lock that forgetting takes.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use foldhash::HashMap;
 use redb::{Database, Range, ReadOnlyTable, ReadTransaction, ReadableDatabase, TableError};
 
 use crate::error::StorageFailure;

@@ -121,7 +121,11 @@ impl EmbeddedStore {
     async fn open_slot(&self) -> Result<OwnedRwLockReadGuard<Option<Database>>> {
         let engine = self.engine();
         engine.check_sync()?;
-        let slot = Arc::clone(&engine.database).read_owned().await;
+        // Nearly always it is open, and nobody waits for it alone.
+        let slot = match Arc::clone(&engine.database).try_read_owned() {
+            Ok(slot) => slot,
+            Err(_) => Arc::clone(&engine.database).read_owned().await,
+        };
         if slot.is_some() {
             return Ok(slot);
         }

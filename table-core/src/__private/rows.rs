@@ -142,14 +142,18 @@ pub fn read_entity<E: Entity>(
     read: impl FnOnce(&EntityKey, &mut Properties) -> Result<E>,
 ) -> Result<Versioned<E>> {
     let (value, row) = read_value(row, read)?;
+    Versioned::from_read_finding(value, row, stored_index_keys)
+}
+
+/// The keys of the copies that a stored entity has.
+fn stored_index_keys<E: Entity>(value: &E) -> Vec<IndexKey> {
     // A row of another program may hold what fits no index key; then it has no copy there, and
     // it must be readable all the same to be repaired.
     let copies = E::SCHEMA.indexes.iter().enumerate().filter_map(|(position, index)| {
         let key = value.index_key(position).ok().flatten()?;
         Some(IndexKey { index: index.name, table: index.table, key })
     });
-    let index_keys = copies.collect();
-    Versioned::from_read(value, row, index_keys)
+    copies.collect()
 }
 
 /// Reads a row that has no index copies of its own.

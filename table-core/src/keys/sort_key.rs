@@ -110,7 +110,7 @@ fn damaged() -> Error {
 }
 
 fn push_cesu8(bytes: &mut Vec<u8>, text: &str) {
-    if text.bytes().all(|byte| byte < 0xf0) {
+    if is_ours(text.as_bytes()) {
         bytes.extend_from_slice(text.as_bytes());
         return;
     }

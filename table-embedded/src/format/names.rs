@@ -1,7 +1,6 @@
 //! The file's property names: each is stored once, and rows name it by number.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use table_core::PropertyName;
 
 use crate::error::StorageFailure;

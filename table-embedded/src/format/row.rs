@@ -117,6 +117,7 @@ fn push_value(payload: &mut Vec<u8>, value: &Value) {
     }
 }
 
+#[cold]
 fn damaged() -> Error {
     Error::corrupted("a stored row is damaged; run a check of the file and restore a backup")
 }
@@ -193,17 +194,20 @@ impl<'a> RowRef<'a> {
     pub(crate) fn properties(&self, names: &Names, select: impl Fn(&PropertyName) -> bool) -> Result<Properties> {
         let mut properties = Vec::with_capacity(self.entries.len() / NARROW_ENTRY);
         for entry in self.entries() {
-            let entry = entry?;
-            let inline;
-            let name = match entry.name {
-                EntryName::Number(number) => names.name(number).ok_or_else(damaged)?,
-                EntryName::Inline(name) => {
-                    inline = PropertyName::new(name).map_err(|_| damaged())?;
-                    &inline
+            let Entry { name, tag, value } = entry?;
+            match name {
+                EntryName::Number(number) => {
+                    let name = names.name(number).ok_or_else(damaged)?;
+                    if select(name) {
+                        properties.push((name.clone(), owned_value(tag, value)?));
+                    }
                 }
-            };
-            if select(name) {
-                properties.push((name.clone(), owned_value(entry.tag, entry.value)?));
+                EntryName::Inline(name) => {
+                    let name = PropertyName::new(name).map_err(|_| damaged())?;
+                    if select(&name) {
+                        properties.push((name, owned_value(tag, value)?));
+                    }
+                }
             }
         }
         Ok(Properties::from_ordered(properties))
@@ -219,6 +223,7 @@ struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
+    #[inline]
     fn read(&mut self) -> Option<Entry<'a>> {
         let (number, tag, end) = if self.wide {
             let ([n0, n1, tag, e0, e1, e2, e3], rest) = self.rest.split_first_chunk::<WIDE_ENTRY>()?;
@@ -247,6 +252,7 @@ impl<'a> Entries<'a> {
 impl<'a> Iterator for Entries<'a> {
     type Item = Result<Entry<'a>>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() {
             return None;
@@ -282,6 +288,10 @@ fn value_ref(tag: u8, value: &[u8]) -> Result<ValueRef<'_>> {
 }
 
 fn owned_value(tag: u8, value: &[u8]) -> Result<Value> {
+    // What most properties are, at once.
+    if tag == tag::STRING {
+        return std::str::from_utf8(value).map(|text| Value::String(text.to_owned())).map_err(|_| damaged());
+    }
     Ok(match value_ref(tag, value)? {
         ValueRef::Binary(bytes) => Value::Binary(Bytes::copy_from_slice(bytes)),
         ValueRef::Boolean(truth) => Value::Boolean(truth),

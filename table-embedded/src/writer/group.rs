@@ -1,8 +1,8 @@
 //! One group of writes: a redb transaction, and what is known of it before its commit.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt};
 use redb::{Table, WriteTransaction};
 use table_core::store::kit::Stamps;
 use table_core::{Error, PropertyName, QueueName, Result, TableName};

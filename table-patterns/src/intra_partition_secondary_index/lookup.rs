@@ -1,6 +1,6 @@
 //! Finding entities by their key and by their indexes.
 
-use table_core::{ETag, Entity, EntityKey, Error, FromRow, IndexCopy, Key, Query, Result, Versioned};
+use table_core::{ETag, Entity, Error, FromRow, IndexCopy, Key, Query, Result, Versioned};
 
 use super::Indexed;
 use crate::inter_partition_secondary_index::is_local;
@@ -78,18 +78,19 @@ impl<E: Entity> Indexed<E> {
         let copies = self.table.all::<C, C>(query).await?;
         let found = self.table.get_many(copies.iter().map(|copy| copy.source()), FULL_READS).await?;
         let pairs = found.into_iter().zip(&copies);
-        Ok(pairs.filter_map(|(entity, copy)| entity.filter(|entity| has_copy(entity, copy.key()))).collect())
+        Ok(pairs.filter_map(|(entity, copy)| entity.filter(|entity| is_copy_of(copy, entity))).collect())
     }
 
     /// The entity that a copy was made of, where it still has that copy.
     async fn source_of<C: IndexCopy<Source = E>>(&self, copy: &Versioned<C>) -> Result<Option<Versioned<E>>> {
         let source = self.table.get::<E>(copy.source()).await?;
-        Ok(source.filter(|entity| has_copy(entity, copy.key())))
+        Ok(source.filter(|entity| is_copy_of(copy, entity)))
     }
 }
 
-fn has_copy<E>(entity: &Versioned<E>, copy: &EntityKey) -> bool {
-    entity.index_keys().iter().any(|held| held.key == *copy)
+/// Whether an entity, as it was read, still has this copy.
+pub(crate) fn is_copy_of<C: IndexCopy>(copy: &Versioned<C>, entity: &Versioned<C::Source>) -> bool {
+    entity.index_key(C::INDEX).is_ok_and(|held| held.as_ref() == Some(copy.key()))
 }
 
 fn orphaned<C>(copy: &Versioned<C>) -> Error {

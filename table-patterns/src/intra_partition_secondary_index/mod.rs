@@ -48,6 +48,7 @@ use table_core::{Entity, Error, Result, Table};
 use crate::attempts::UpdateOptions;
 use crate::intent::Keeper;
 
+pub(crate) use lookup::is_copy_of;
 pub use transaction::IndexedTransaction;
 pub(crate) use transaction::{Refused, is_local, refuse_blobs, taken};
 pub(crate) use write::Shown;

@@ -13,6 +13,7 @@ use table_core::{
 use super::{BlobTable, Large};
 use crate::blobs::{BlobReport, References, altered, dangling, fetch, references, verify};
 use crate::index_entities::is_list;
+use crate::intra_partition_secondary_index::is_copy_of;
 
 /// Blobs of one entity that are read at once.
 const BLOB_READS: usize = 4;
@@ -110,7 +111,7 @@ impl<E: Entity> Large<E> {
     pub async fn full<C: IndexCopy<Source = E>>(&self, key: Key<C>) -> Result<Option<Versioned<E>>> {
         let Some(copy) = self.writer.place.table.get::<C>(key).await? else { return Ok(None) };
         let entity = self.get::<E>(copy.source()).await?;
-        Ok(entity.filter(|entity| entity.index_keys().iter().any(|held| held.key == *copy.key())))
+        Ok(entity.filter(|entity| is_copy_of(&copy, entity)))
     }
 
     /// Compares the blobs under the table's prefix with the references of its entities, of all types: a scan of the

@@ -65,6 +65,16 @@ fn a_row_comes_back_with_the_keys_of_its_copies() {
 }
 
 #[test]
+fn the_keys_of_the_copies_are_those_that_were_read_whatever_is_edited() {
+    let read = || Employee::from_row(stored(jones().to_row().unwrap())).unwrap();
+    let mut edited = read();
+    edited.email = "jo@contoso.com".into();
+    assert_eq!(edited.index_keys(), read().index_keys());
+    assert_eq!(edited.clone().upgrade(|employee| employee.email).index_keys(), read().index_keys());
+    assert_ne!(edited, Versioned::from_parts(edited.value().clone(), edited.etag().clone()).unwrap());
+}
+
+#[test]
 fn a_copy_holds_its_fields_and_leads_back_to_its_source() {
     let row = stored(jones().index_row(0).unwrap().unwrap());
     assert_eq!(names(&row), ["EntityType", "EntityVersion", "FirstName", "Id", "LastName", "RowKind"]);
