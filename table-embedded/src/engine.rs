@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use redb::{Builder, Database, ReadableDatabase, ReadableTable, ReadableTableMetadata};
-use table_core::store::kit::Stamps;
 use table_core::{Error, ErrorKind, PropertyName, QueueName, Result, TableName, Timestamp};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock as AsyncRwLock};
 
@@ -16,6 +15,7 @@ use crate::format::catalog::{self, QueueTables, TableNumber};
 use crate::format::names::Names;
 use crate::options::EmbeddedOptions;
 use crate::snapshot::{LastCommit, Snapshot};
+use crate::stamps::FileStamps;
 
 /// The open file, and what is kept in memory of it.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Engine {
     sync_failed: Arc<AtomicBool>,
     names: RwLock<Arc<Names>>,
     catalog: RwLock<Catalog>,
-    stamps: RwLock<Arc<Stamps>>,
+    stamps: RwLock<Arc<FileStamps>>,
 }
 
 /// Which user table and queue is which, as of the last commit.
@@ -52,14 +52,15 @@ struct Opened {
     database: Database,
     names: Names,
     catalog: Catalog,
-    last_timestamp: Timestamp,
+    /// No time in the file lies behind it.
+    mark: Timestamp,
 }
 
 impl Engine {
     pub(crate) fn open(storage: Box<dyn Storage>, options: EmbeddedOptions) -> Result<Self> {
         let sync_failed = Arc::new(AtomicBool::new(false));
         let opened = open_database(&*storage, &options, &sync_failed)?;
-        let stamps = Stamps::new(Arc::clone(&options.clock), opened.last_timestamp);
+        let stamps = FileStamps::new(Arc::clone(&options.clock), opened.mark, opened.mark);
         Ok(Self {
             options,
             storage,
@@ -95,7 +96,7 @@ impl Engine {
         look(&self.catalog.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn stamps(&self) -> Arc<Stamps> {
+    pub(crate) fn stamps(&self) -> Arc<FileStamps> {
         Arc::clone(&self.stamps.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -154,9 +155,8 @@ impl Engine {
         self.set_names(Arc::new(opened.names));
         self.update_catalog(|catalog| *catalog = opened.catalog);
         // Times given to writes that were lost are not given again either.
-        let last = opened.last_timestamp.max(self.stamps().last());
-        *self.stamps.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::new(Stamps::new(Arc::clone(&self.options.clock), last));
+        let stamps = FileStamps::new(Arc::clone(&self.options.clock), opened.mark, self.stamps().last());
+        *self.stamps.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(stamps);
         *slot = Some(opened.database);
         Ok(())
     }
@@ -215,11 +215,11 @@ fn read_catalog(database: Database) -> Result<Opened> {
         )));
     }
     let ticks = i64::try_from(number(catalog::META_TIMESTAMP)?).unwrap_or(i64::MAX);
-    let last_timestamp = Timestamp::from_ticks(ticks).unwrap_or(Timestamp::MAX);
+    let mark = Timestamp::from_ticks(ticks).unwrap_or(Timestamp::MAX);
     let names = read_names(&transaction)?;
     let catalog = read_entries(&transaction)?;
     drop((meta, transaction));
-    Ok(Opened { database, names, catalog, last_timestamp })
+    Ok(Opened { database, names, catalog, mark })
 }
 
 fn foreign(failure: StorageFailure) -> Error {
