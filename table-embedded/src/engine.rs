@@ -4,7 +4,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use foldhash::HashMap;
 use redb::{Builder, Database, ReadableDatabase, ReadableTable, ReadableTableMetadata};
-use table_core::store::kit::Stamps;
 use table_core::{Error, ErrorKind, PropertyName, QueueName, Result, TableName, Timestamp};
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock as AsyncRwLock};
 
@@ -15,6 +14,7 @@ use crate::format::catalog::{self, QueueTables, TableNumber};
 use crate::format::names::Names;
 use crate::options::EmbeddedOptions;
 use crate::snapshot::{LastCommit, Snapshot};
+use crate::stamps::FileStamps;
 
 /// The open file, and what is kept in memory of it.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Engine {
     watch: Arc<Watch>,
     names: RwLock<Arc<Names>>,
     catalog: RwLock<Catalog>,
-    stamps: RwLock<Arc<Stamps>>,
+    stamps: RwLock<Arc<FileStamps>>,
 }
 
 /// Which user table and queue is which, as of the last commit.
@@ -50,14 +50,15 @@ struct Opened {
     database: Database,
     names: Names,
     catalog: Catalog,
-    last_timestamp: Timestamp,
+    /// No time in the file lies behind it.
+    mark: Timestamp,
 }
 
 impl Engine {
     pub(crate) fn open(storage: Box<dyn Storage>, options: EmbeddedOptions) -> Result<Self> {
         let watch = Arc::<Watch>::default();
         let opened = open_database(&*storage, &options, &watch)?;
-        let stamps = Stamps::new(Arc::clone(&options.clock), opened.last_timestamp);
+        let stamps = FileStamps::new(Arc::clone(&options.clock), opened.mark, opened.mark);
         Ok(Self {
             options,
             storage,
@@ -98,7 +99,7 @@ impl Engine {
         look(&self.catalog.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn stamps(&self) -> Arc<Stamps> {
+    pub(crate) fn stamps(&self) -> Arc<FileStamps> {
         Arc::clone(&self.stamps.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -157,9 +158,8 @@ impl Engine {
         self.set_names(Arc::new(opened.names));
         self.update_catalog(|catalog| *catalog = opened.catalog);
         // Times given to writes that were lost are not given again either.
-        let last = opened.last_timestamp.max(self.stamps().last());
-        *self.stamps.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::new(Stamps::new(Arc::clone(&self.options.clock), last));
+        let stamps = FileStamps::new(Arc::clone(&self.options.clock), opened.mark, self.stamps().last());
+        *self.stamps.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(stamps);
         *slot = Some(opened.database);
         Ok(())
     }
@@ -218,11 +218,11 @@ fn read_catalog(database: Database) -> Result<Opened> {
         )));
     }
     let ticks = i64::try_from(number(catalog::META_TIMESTAMP)?).unwrap_or(i64::MAX);
-    let last_timestamp = Timestamp::from_ticks(ticks).unwrap_or(Timestamp::MAX);
+    let mark = Timestamp::from_ticks(ticks).unwrap_or(Timestamp::MAX);
     let names = read_names(&transaction)?;
     let catalog = read_entries(&transaction)?;
     drop((meta, transaction));
-    Ok(Opened { database, names, catalog, last_timestamp })
+    Ok(Opened { database, names, catalog, mark })
 }
 
 fn foreign(failure: StorageFailure) -> Error {

@@ -17,6 +17,7 @@ mod maintenance;
 mod options;
 mod read;
 mod snapshot;
+mod stamps;
 mod store;
 mod writer;
 

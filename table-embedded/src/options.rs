@@ -89,8 +89,8 @@ impl EmbeddedOptions {
         self
     }
 
-    /// How long a group of writes waits for more, once there were several at a time. At most 100 µs
-    /// unless changed.
+    /// How long a group of writes waits for more, once there were several at a time: for as many as were answered and
+    /// waited last time. At most 100 µs unless changed.
     #[must_use]
     pub const fn with_linger(mut self, linger: Duration) -> Self {
         self.linger = linger;

@@ -10,7 +10,7 @@ pub(crate) const FORMAT: u64 = 1;
 pub(crate) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("table-patterns.meta");
 /// The format of the file.
 pub(crate) const META_FORMAT: &str = "format";
-/// The latest timestamp given to a row, in ticks: none is given twice, whatever the clock does.
+/// A time at or after every one given to a row, in ticks: none is given twice, whatever the clock does.
 pub(crate) const META_TIMESTAMP: &str = "timestamp";
 /// The number of the next table or queue; none is used twice.
 pub(crate) const META_NUMBER: &str = "number";

@@ -50,32 +50,34 @@ pub(crate) fn encode(
     properties: &Properties,
     names: &mut dyn NamesMut,
 ) -> Result<Vec<u8>, StorageFailure> {
-    let size: usize = properties.iter().map(|(_, value)| value_len(value)).sum();
+    // The lengths come first, so that all goes to its place at once.
     let mut entries = Vec::with_capacity(properties.len());
-    let mut payload = Vec::with_capacity(size);
+    let mut payload_len = 0;
     for (name, value) in properties.iter() {
         let number = names.number(name)?;
-        if number.is_none() {
-            let length = u16::try_from(name.as_str().len()).unwrap_or(u16::MAX);
-            payload.extend_from_slice(&length.to_le_bytes());
-            payload.extend_from_slice(name.as_str().as_bytes());
-        }
-        push_value(&mut payload, value);
-        entries.push((number.unwrap_or(INLINE), tag_of(value), payload.len()));
+        payload_len += value_len(value) + if number.is_none() { 2 + name.as_str().len() } else { 0 };
+        entries.push((number, payload_len));
     }
-    let wide = payload.len() > usize::from(u16::MAX);
+    let wide = payload_len > usize::from(u16::MAX);
     let entry_len = if wide { WIDE_ENTRY } else { NARROW_ENTRY };
-    let mut bytes = Vec::with_capacity(HEADER + entries.len() * entry_len + payload.len());
+    let mut bytes = Vec::with_capacity(HEADER + entries.len() * entry_len + payload_len);
     bytes.push(if wide { WIDE } else { NARROW });
     bytes.extend_from_slice(&timestamp.ticks().to_le_bytes());
     bytes.extend_from_slice(&u16::try_from(entries.len()).unwrap_or(u16::MAX).to_le_bytes());
-    for (number, tag, end) in entries {
-        bytes.extend_from_slice(&number.to_le_bytes());
-        bytes.push(tag);
-        let end = u32::try_from(end).unwrap_or(u32::MAX).to_le_bytes();
+    for ((_, value), (number, end)) in properties.iter().zip(&entries) {
+        bytes.extend_from_slice(&number.unwrap_or(INLINE).to_le_bytes());
+        bytes.push(tag_of(value));
+        let end = u32::try_from(*end).unwrap_or(u32::MAX).to_le_bytes();
         bytes.extend_from_slice(if wide { &end } else { end.first_chunk::<2>().map_or(&[][..], |low| low) });
     }
-    bytes.extend_from_slice(&payload);
+    for ((name, value), (number, _)) in properties.iter().zip(&entries) {
+        if number.is_none() {
+            let length = u16::try_from(name.as_str().len()).unwrap_or(u16::MAX);
+            bytes.extend_from_slice(&length.to_le_bytes());
+            bytes.extend_from_slice(name.as_str().as_bytes());
+        }
+        push_value(&mut bytes, value);
+    }
     Ok(bytes)
 }
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 use redb::{Table, WriteTransaction};
-use table_core::store::kit::Stamps;
-use table_core::{Error, PropertyName, QueueName, Result, TableName};
+use table_core::{Error, PropertyName, QueueName, Result, TableName, Timestamp};
 
 use super::cleanup::Cleanup;
 use crate::engine::{Engine, QueueEntry};
 use crate::error::StorageFailure;
 use crate::format::catalog::{self, TableNumber};
 use crate::format::names::{Names, NamesMut};
+use crate::stamps::FileStamps;
 
 /// Why a write in a group did not happen.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(super) type RowsTable<'t> = Table<'t, &'static [u8], &'static [u8]>;
 pub(crate) struct Group<'t> {
     pub(super) engine: &'t Engine,
     pub(super) transaction: &'t WriteTransaction,
-    pub(super) stamps: Arc<Stamps>,
+    pub(super) stamps: Arc<FileStamps>,
     pub(super) names: GroupNames<'t>,
     /// Opened once, since opening takes a look-up of its own.
     pub(super) rows: HashMap<TableNumber, RowsTable<'t>>,
@@ -62,6 +62,8 @@ pub(crate) struct Changes {
     pub(super) tables: HashMap<TableName, Option<(TableName, TableNumber)>>,
     pub(super) queues: HashMap<QueueName, Option<Arc<QueueEntry>>>,
     pub(super) dropped: bool,
+    /// The mark of times that the file holds then.
+    mark: Option<Timestamp>,
 }
 
 impl<'t> Group<'t> {
@@ -104,12 +106,15 @@ impl<'t> Group<'t> {
     }
 
     /// Makes the transaction ready to be committed; none where nothing was changed.
-    pub(super) fn finish(self) -> Result<Option<Changes>, StorageFailure> {
+    pub(super) fn finish(mut self) -> Result<Option<Changes>, StorageFailure> {
         if !self.changed {
             return Ok(None);
         }
-        let last = u64::try_from(self.stamps.last().ticks()).unwrap_or(0);
-        self.transaction.open_table(catalog::META)?.insert(catalog::META_TIMESTAMP, last)?;
+        self.changes.mark = self.stamps.due_mark();
+        if let Some(mark) = self.changes.mark {
+            let ticks = u64::try_from(mark.ticks()).unwrap_or(0);
+            self.transaction.open_table(catalog::META)?.insert(catalog::META_TIMESTAMP, ticks)?;
+        }
         if self.names.added {
             // Readers may meet the new names as soon as the commit is done, so they come first.
             self.engine.set_names(self.names.names);
@@ -119,8 +124,11 @@ impl<'t> Group<'t> {
 }
 
 impl Changes {
-    /// Makes the changes known to readers.
+    /// Takes note of what is committed, and makes it known to readers.
     pub(super) fn publish(self, engine: &Engine, cleanup: &mut Cleanup) {
+        if let Some(mark) = self.mark {
+            engine.stamps().marked(mark);
+        }
         if self.dropped {
             cleanup.wake();
         }

@@ -83,19 +83,18 @@ struct Loop {
     engine: Arc<Engine>,
     jobs: mpsc::Receiver<Box<dyn Job>>,
     cleanup: Cleanup,
-    /// Whether the last group had more than one write, so that waiting a moment for more pays.
-    crowded: bool,
+    /// Writes that are likely to come in a moment: as many as there were answers, and as waited by then.
+    expected: usize,
 }
 
 impl Loop {
     fn new(engine: Arc<Engine>, jobs: mpsc::Receiver<Box<dyn Job>>) -> Self {
-        Self { engine, jobs, cleanup: Cleanup::default(), crowded: false }
+        Self { engine, jobs, cleanup: Cleanup::default(), expected: 0 }
     }
 
     fn run(mut self) {
         while let Some(first) = self.next_job() {
             let jobs = self.gather(first);
-            self.crowded = jobs.len() > 1;
             self.commit(jobs);
         }
     }
@@ -112,18 +111,18 @@ impl Loop {
         }
     }
 
-    /// All writes that wait, and those that come within the linger, up to the bounds of a commit.
+    /// All writes that wait, and those expected ones that come within the linger, up to the bounds of a commit.
     fn gather(&mut self, first: Box<dyn Job>) -> Vec<Box<dyn Job>> {
         let mut bytes = first.bytes();
         let mut jobs = vec![first];
-        let deadline = self.crowded.then(|| Instant::now() + self.engine.options.linger);
+        let deadline = Instant::now() + self.engine.options.linger;
         while jobs.len() < MOST_WRITES && bytes < MOST_BYTES {
             match self.jobs.try_recv() {
                 Ok(job) => {
                     bytes += job.bytes();
                     jobs.push(job);
                 }
-                Err(_) if deadline.is_some_and(|deadline| Instant::now() < deadline) => std::thread::yield_now(),
+                Err(_) if jobs.len() < self.expected && Instant::now() < deadline => std::thread::yield_now(),
                 Err(_) => break,
             }
         }
@@ -132,6 +131,7 @@ impl Loop {
 
     fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) {
         let committed = self.try_commit(&mut jobs);
+        self.expected = jobs.len() + self.jobs.len();
         for job in jobs {
             job.answer(&committed);
         }
@@ -203,16 +203,48 @@ mod tests {
         fn answer(self: Box<Self>, _: &Result<()>) {}
     }
 
-    /// How many of these writes share the first commit.
-    fn in_one_group(count: usize, bytes: usize) -> usize {
+    /// A loop that waits for a very long time, before it begins.
+    fn idle_loop(jobs: mpsc::Receiver<Box<dyn Job>>) -> Loop {
         let folder = tempfile::tempdir().unwrap();
         let storage = Box::new(crate::backend::FileStorage::new(&folder.path().join("store.redb")));
-        let engine = Arc::new(Engine::open(storage, crate::EmbeddedOptions::new()).unwrap());
+        let options = crate::EmbeddedOptions::new().with_linger(std::time::Duration::from_secs(3_600));
+        Loop::new(Arc::new(Engine::open(storage, options).unwrap()), jobs)
+    }
+
+    /// How many of these writes share the first commit.
+    fn in_one_group(count: usize, bytes: usize) -> usize {
         let (sender, jobs) = mpsc::channel::<Box<dyn Job>>(count);
         for _ in 1..count {
             assert!(sender.try_send(Box::new(Sized(bytes))).is_ok());
         }
-        Loop::new(engine, jobs).gather(Box::new(Sized(bytes))).len()
+        idle_loop(jobs).gather(Box::new(Sized(bytes))).len()
+    }
+
+    #[test]
+    fn a_group_waits_for_those_that_are_expected_and_for_no_more() {
+        let (sender, jobs) = mpsc::channel::<Box<dyn Job>>(3);
+        let mut idle = idle_loop(jobs);
+        idle.expected = 3;
+        let late = std::thread::spawn(move || {
+            for _ in 0..2 {
+                assert!(sender.blocking_send(Box::new(Sized(0))).is_ok());
+            }
+            sender
+        });
+        assert_eq!(idle.gather(Box::new(Sized(0))).len(), 3);
+        // One writer alone is answered at once.
+        idle.expected = 1;
+        assert_eq!(idle.gather(Box::new(Sized(0))).len(), 1);
+        drop(late.join().unwrap());
+    }
+
+    #[test]
+    fn whoever_was_answered_and_whoever_waited_is_expected_again() {
+        let (sender, jobs) = mpsc::channel::<Box<dyn Job>>(3);
+        let mut idle = idle_loop(jobs);
+        assert!(sender.try_send(Box::new(Sized(0))).is_ok());
+        idle.commit(vec![Box::new(Sized(0)), Box::new(Sized(0))]);
+        assert_eq!(idle.expected, 3);
     }
 
     #[test]

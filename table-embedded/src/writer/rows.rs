@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 
 use redb::ReadableTable;
 use table_core::store::kit::{Change, Current};
-use table_core::{DynamicEntity, ETag, EntityKey, Operation, Result, SortKey, TableName, Written};
+use table_core::{Action, DynamicEntity, ETag, EntityKey, Operation, Result, SortKey, TableName, Written};
 
 use super::group::{Failure, Group};
 use crate::format::catalog;
@@ -53,7 +53,11 @@ impl Group<'_> {
         for (index, operation) in operations.into_iter().enumerate() {
             let key = operation.key().clone();
             let bytes = SortKey::of(&key).into_bytes();
-            let stored = rows.get(&*bytes).map_err(|error| (index, error.into()))?;
+            let stored = match operation.action() {
+                // It is the same to this one what it meets.
+                Action::InsertOrReplace(_) => None,
+                _ => rows.get(&*bytes).map_err(|error| (index, error.into()))?,
+            };
             let current = match &stored {
                 None => None,
                 Some(stored) => {

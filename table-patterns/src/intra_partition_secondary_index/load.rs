@@ -7,8 +7,7 @@
 
 use futures_util::stream::{self, Stream, StreamExt, TryStreamExt};
 use table_core::{
-    Entity, EntityKey, Error, ErrorKind, Key, LoadMode, LoadOptions, LoadProgress, LoadUnit, PartitionKey, Result,
-    RowKey,
+    Entity, Error, ErrorKind, Key, LoadMode, LoadOptions, LoadProgress, LoadUnit, PartitionKey, Result, RowKey,
 };
 
 use super::{Indexed, IndexedTransaction};
@@ -116,7 +115,7 @@ fn is_there_already(error: &Error) -> bool {
 
 /// An entity and its copies.
 struct Unit<'t, E> {
-    key: EntityKey,
+    partition: PartitionKey,
     entity: E,
     transaction: IndexedTransaction<'t>,
 }
@@ -125,13 +124,15 @@ impl<'t, E: Entity> Unit<'t, E> {
     fn new(indexed: &'t Indexed<E>, entity: E) -> Result<Self> {
         // Copies elsewhere are not of this transaction.
         let transaction = IndexedTransaction::local_part(&indexed.table).insert(&entity).checked()?;
-        Ok(Self { key: entity.entity_key()?, entity, transaction })
+        let primary = transaction.rows().next().map(|(key, _)| key.partition.clone());
+        let partition = primary.map_or_else(|| entity.entity_key().map(|key| key.partition), Ok)?;
+        Ok(Self { partition, entity, transaction })
     }
 }
 
 impl<E: Send> LoadUnit for Unit<'_, E> {
     fn partition(&self) -> &PartitionKey {
-        &self.key.partition
+        &self.partition
     }
 
     fn rows(&self) -> impl Iterator<Item = &RowKey> {

@@ -5,6 +5,7 @@
 //! other, in the order of the stream.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
 
 use futures_util::stream::FuturesUnordered;
@@ -88,27 +89,31 @@ impl Table {
     }
 }
 
+/// Rows of a partition by the hash of their keys. Two rows that share one are taken for the same row, and then go one
+/// after the other.
+type Rows = HashSet<u64>;
+
 /// Units of one partition on their way into a transaction.
 struct Chunk<U> {
     units: Vec<U>,
-    rows: HashSet<RowKey>,
+    rows: Rows,
     bytes: usize,
 }
 
 impl<U: LoadUnit> Chunk<U> {
     fn new() -> Self {
-        Self { units: Vec::new(), rows: HashSet::new(), bytes: 0 }
+        Self { units: Vec::new(), rows: Rows::new(), bytes: 0 }
     }
 
-    fn has_room_for(&self, unit: &U, most_bytes: usize) -> bool {
-        self.rows.len() + unit.rows().count() <= limits::TRANSACTION_OPERATIONS
-            && self.bytes + unit.counted_bytes() <= most_bytes
-            && !unit.rows().any(|row| self.rows.contains(row))
+    fn has_room_for(&self, rows: &[u64], bytes: usize, most_bytes: usize) -> bool {
+        self.rows.len() + rows.len() <= limits::TRANSACTION_OPERATIONS
+            && self.bytes + bytes <= most_bytes
+            && !rows.iter().any(|row| self.rows.contains(row))
     }
 
-    fn add(&mut self, unit: U) {
-        self.rows.extend(unit.rows().cloned());
-        self.bytes += unit.counted_bytes();
+    fn add(&mut self, unit: U, rows: &[u64], bytes: usize) {
+        self.rows.extend(rows);
+        self.bytes += bytes;
         self.units.push(unit);
     }
 }
@@ -116,7 +121,7 @@ impl<U: LoadUnit> Chunk<U> {
 /// How a request ended.
 struct Answer {
     partition: PartitionKey,
-    rows: HashSet<RowKey>,
+    rows: Rows,
     units: usize,
     result: Result<()>,
 }
@@ -132,7 +137,8 @@ struct Loader<'w, U, W> {
     /// Units in the chunks.
     waiting: usize,
     /// The rows of requests under way: a second version of one waits for the first, so no two have one in common.
-    sent: HashMap<PartitionKey, HashSet<RowKey>>,
+    sent: HashMap<PartitionKey, Rows>,
+    hasher: RandomState,
     requests: FuturesUnordered<Request<'w>>,
     progress: LoadProgress,
 }
@@ -151,6 +157,7 @@ where
             chunks: HashMap::new(),
             waiting: 0,
             sent: HashMap::new(),
+            hasher: RandomState::new(),
             requests: FuturesUnordered::new(),
             progress: LoadProgress::default(),
         }
@@ -175,10 +182,12 @@ where
 
     async fn take(&mut self, unit: U) -> Result<()> {
         let partition = unit.partition().clone();
-        if self.chunks.get(&partition).is_some_and(|chunk| !chunk.has_room_for(&unit, self.most_bytes)) {
+        let rows: Vec<u64> = unit.rows().map(|row| self.hasher.hash_one(row)).collect();
+        let bytes = unit.counted_bytes();
+        if self.chunks.get(&partition).is_some_and(|chunk| !chunk.has_room_for(&rows, bytes, self.most_bytes)) {
             self.send(&partition).await?;
         }
-        self.chunks.entry(partition).or_insert_with(Chunk::new).add(unit);
+        self.chunks.entry(partition).or_insert_with(Chunk::new).add(unit, &rows, bytes);
         self.waiting += 1;
         if self.waiting > self.options.buffered { self.make_room().await } else { Ok(()) }
     }
@@ -208,14 +217,14 @@ where
             self.settle_one().await?;
         }
         let (count, partition) = (units.len(), partition.clone());
-        self.sent.entry(partition.clone()).or_default().extend(rows.iter().cloned());
+        self.sent.entry(partition.clone()).or_default().extend(&rows);
         let written = (self.write)(units);
         let answered = async move { Answer { partition, rows, units: count, result: written.await } };
         self.requests.push(Box::pin(answered));
         Ok(())
     }
 
-    fn is_under_way(&self, partition: &PartitionKey, rows: &HashSet<RowKey>) -> bool {
+    fn is_under_way(&self, partition: &PartitionKey, rows: &Rows) -> bool {
         self.sent.get(partition).is_some_and(|sent| !sent.is_disjoint(rows))
     }
 
