@@ -55,7 +55,7 @@
 /// | `upgrade_from(Old)` | rows of lower versions are read as `Old` and turned by `From<Old>`. `Old` has the same `name`, and keeps its `#[index]` attributes, since they say which copies its rows have. Without it, old rows are read as they are |
 /// | `discriminator = "row_key"` | rows carry no `EntityType` and are told by their row key, whose template begins with a literal |
 /// | `rename_all = "..."` | the case of property names; `PascalCase` by default |
-/// | `names(key = "...", range = "...", patch = "...")` | other names for these functions, where they would clash with your own; the types that they give follow: with `range = "rows"` it is `EmployeeRows` |
+/// | `names(key = "...", range = "...", patch = "...")` | other names for these functions, where they would clash with your own; what follows from them is named after them: with `range = "rows"` the type is `EmployeeRows`, with `key = "place"` the inverse is `place_fields` |
 /// | `blob_above = 32768` | any text, binary or JSON property above so many bytes is kept in a blob, text counted as UTF-16; a filter does not see what is there |
 /// | `crate = "..."` | the path to this crate, where it is not `::table_core` |
 ///
@@ -112,7 +112,8 @@
 /// # What is generated
 /// For a struct `Employee`, with the struct's visibility:
 /// - `Employee::key(..)`, of the fields of the partition key and then those of the row key: `&str`
-///   for a text, numbers and times by value, other types by reference;
+///   for a text, numbers and times by value, other types by reference, and `Employee::key_fields(&key)`,
+///   which gives the fields back that a key holds whole, as a tuple;
 /// - `Employee::range(..)`, of the partition's fields: an `EmployeeRange`, on which each row part
 ///   `id` has `id(..)` to fix it, `id_range(..)` and, for a text, `id_prefix(..)`. A text that
 ///   more parts follow has no range, since such texts do not sort as their rows do. `query()`, or

@@ -277,7 +277,17 @@ impl Schema {
     /// Whether a row is a primary row of this type: unmarked, of this name, and with keys of the templates.
     #[must_use]
     pub fn recognizes(&self, row: &DynamicEntity) -> bool {
-        row.get(reserved::ROW_KIND.as_str()).is_none() && self.is_named(row) && self.has_keys(&row.key)
+        self.is_primary(row) && self.has_keys(&row.key)
+    }
+
+    /// Whether a row is unmarked and of this name, whatever its keys are.
+    pub(crate) fn is_primary(&self, row: &DynamicEntity) -> bool {
+        // One look at each name finds both, where two searches took twice as long.
+        row.properties.iter().all(|(name, value)| {
+            let name = name.as_str();
+            name != reserved::ROW_KIND.as_str()
+                && (name != reserved::ENTITY_TYPE.as_str() || value.as_str() == Some(self.name))
+        })
     }
 
     /// Whether a row is the copy that an index of this type keeps.

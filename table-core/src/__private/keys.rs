@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Bound;
 
-use smol_str::SmolStr;
-
 use crate::entity::{IndexSchema, Schema};
 use crate::error::Result;
-use crate::keys::{EntityKey, KeyPart, KeyTemplate, KeyValue, PartitionKey, RowKey};
+use crate::keys::{EntityKey, KeyPart, KeyTemplate, KeyValue, PartFormat, PartitionKey, RowKey};
 
 /// A field on its way into a key.
 #[inline]
@@ -35,53 +33,26 @@ pub fn text_bound<'v>(bound: Bound<&&'v str>) -> Bound<Result<KeyValue<'v>>> {
     bound.map(|value| text(value))
 }
 
-/// A field that a key gave back.
-#[inline]
-pub fn from_key<T: KeyPart>(name: &'static str, value: KeyValue<'_>) -> Result<T> {
-    T::from_key(value).map_err(|error| error.with_property(name))
+/// The form of a part of a template, by its position.
+#[must_use]
+pub const fn format(template: &KeyTemplate, position: usize) -> PartFormat {
+    template.format_at(position)
 }
 
-/// The text of these parts, or the first error among them.
+/// The partition key of these pieces.
 #[inline]
-fn text_of(template: &KeyTemplate, values: &[Result<KeyValue<'_>>]) -> Result<SmolStr> {
-    template.encode(values.iter().map(|value| value.as_ref().map_err(Clone::clone)))
+pub fn partition_key<const N: usize>(pieces: [&str; N]) -> Result<PartitionKey> {
+    PartitionKey::check_pieces(&pieces)?;
+    Ok(PartitionKey::from_pieces(pieces))
 }
 
-/// The partition key of these parts.
+/// The key of these pieces.
 #[inline]
-pub fn partition_key(template: &KeyTemplate, values: &[Result<KeyValue<'_>>]) -> Result<PartitionKey> {
-    PartitionKey::from_encoded(text_of(template, values)?)
-}
-
-/// The key of these parts.
-#[inline]
-pub fn entity_key(
-    partition: &KeyTemplate,
-    partition_values: &[Result<KeyValue<'_>>],
-    row: &KeyTemplate,
-    row_values: &[Result<KeyValue<'_>>],
-) -> Result<EntityKey> {
-    let partition_key = partition_key(partition, partition_values)?;
-    Ok(EntityKey::new(partition_key, RowKey::from_encoded(text_of(row, row_values)?)?))
-}
-
-/// The key of these parts in an index.
-#[inline]
-pub fn index_key(
-    schema: &'static Schema,
-    position: usize,
-    partition_values: &[Result<KeyValue<'_>>],
-    row_values: &[Result<KeyValue<'_>>],
-) -> Result<EntityKey> {
-    entity_key(index_partition(schema, position), partition_values, &index(schema, position).row, row_values)
-}
-
-/// Reads a key back into its parts.
-#[inline]
-pub fn decode<'k, const N: usize>(template: &KeyTemplate, key: &'k str) -> Result<[KeyValue<'k>; N]> {
-    let mut values = std::array::from_fn(|_| KeyValue::Lost);
-    template.decode(key, &mut values)?;
-    Ok(values)
+pub fn entity_key<const N: usize, const M: usize>(partition: [&str; N], row: [&str; M]) -> Result<EntityKey> {
+    PartitionKey::check_pieces(&partition)?;
+    RowKey::check_pieces(&row)?;
+    // A short text is slow to move once it is made, so both are made where they stay.
+    Ok(EntityKey::new(PartitionKey::from_pieces(partition), RowKey::from_pieces(row)))
 }
 
 /// An index by its position.

@@ -7,15 +7,14 @@ mod source;
 
 pub use std::ops::RangeBounds;
 
-pub use keys::{
-    bound, decode, entity_key, from_key, index, index_key, index_partition, part, partition_key, text, text_bound,
-};
+pub use crate::keys::straight::{KeyPiece, KeyReader};
+pub use keys::{bound, entity_key, format, index, index_partition, part, partition_key, text, text_bound};
 pub use names::{
     assert_distinct, count, join, name, prefixed_bytes, prefixed_len, prefixed_names, slice, slice_mut, take,
 };
 pub use rows::{
-    Flat, check_version, common_prefix, corrupted_variant, json_value, no_copy, read, read_entity, read_json,
-    read_json_or, read_or, read_row, recognizes_copy, selection, unknown_member, write, write_json,
+    Flat, check_version, common_prefix, corrupted_variant, is_primary, json_value, no_copy, read, read_entity,
+    read_json, read_json_or, read_or, read_row, recognizes_copy, selection, unknown_member, write, write_json,
 };
 pub use source::{JsonColumn, Source, absent};
 

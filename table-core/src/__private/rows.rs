@@ -177,6 +177,12 @@ fn read_value<R>(
     }
 }
 
+/// Whether a row is a primary row of this type, but for its keys.
+#[must_use]
+pub fn is_primary(schema: &Schema, row: &DynamicEntity) -> bool {
+    schema.is_primary(row)
+}
+
 /// Whether a row is a copy of this index, by its mark and its keys.
 #[must_use]
 pub fn recognizes_copy(schema: &Schema, index: &IndexSchema, partition: &KeyTemplate, row: &DynamicEntity) -> bool {

@@ -169,7 +169,8 @@ impl PartFormat {
     }
 
     /// Takes a value off the front. Only what [`PartFormat::push`] writes is taken.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "generated code gives a constant form, of which one line is left")]
+    #[inline(always)]
     pub(super) fn take(self, text: &str) -> Option<(KeyValue<'_>, &str)> {
         match self {
             Self::Unsigned { width } => {

@@ -13,6 +13,7 @@ mod prefix;
 mod raw;
 mod sort_key;
 mod span;
+pub(crate) mod straight;
 mod template;
 mod text;
 pub(crate) mod utf16;

@@ -6,37 +6,66 @@ use crate::error::{Error, Result};
 
 /// Digits of the largest `u64`.
 const MAX_DIGITS: usize = 20;
-const ZEROS: &str = "00000000000000000000";
+
+/// Room for a number with leading zeros.
+///
+/// A one before the digits brings their zeros with it: 223 in six digits is 1000223 without its first.
+pub(super) struct Digits(itoa::Buffer);
+
+impl Digits {
+    #[inline]
+    pub(super) fn new() -> Self {
+        Self(itoa::Buffer::new())
+    }
+
+    /// The least number with one digit more, where there is room for it and any of `width` digits.
+    #[inline]
+    fn one(width: u8) -> Option<u64> {
+        10_u64.checked_pow(u32::from(width)).filter(|one| width > 0 && one.checked_mul(2).is_some())
+    }
+
+    /// Whether a number fits a width, and the width is one of those that are written here.
+    #[inline]
+    pub(super) fn holds(number: u64, width: u8) -> bool {
+        Self::one(width).is_some_and(|one| number < one)
+    }
+
+    /// A number that [`Digits::holds`].
+    #[inline]
+    pub(super) fn padded(&mut self, number: u64, width: u8) -> &str {
+        let one = Self::one(width).unwrap_or(0);
+        self.0.format(one + number).get(1..).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Debug for Digits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Digits")
+    }
+}
 
 /// Writes a number with leading zeros.
 #[inline]
 pub(super) fn push_padded(out: &mut SmolStrBuilder, number: u64, width: u8) -> Result<()> {
-    let mut buffer = [b'0'; MAX_DIGITS];
-    let mut rest = number;
-    let mut used = 0;
-    for digit in buffer.iter_mut().rev() {
-        *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
-        rest /= 10;
-        used += 1;
-        if rest == 0 {
-            break;
-        }
+    if Digits::holds(number, width) {
+        out.push_str(Digits::new().padded(number, width));
+        return Ok(());
     }
-    let width = usize::from(width);
-    if used > width {
+    push_wide(out, number, width)
+}
+
+/// Writes a number into a width that [`Digits`] does not write, or refuses one that is too wide.
+fn push_wide(out: &mut SmolStrBuilder, number: u64, width: u8) -> Result<()> {
+    let mut buffer = itoa::Buffer::new();
+    let digits = buffer.format(number);
+    let Some(zeros) = usize::from(width).checked_sub(digits.len()) else {
+        let used = digits.len();
         return Err(Error::invalid_key(format!(
             "the number {number} does not fit the {width} digits of its key template; widen the template, as in {{field:0{used}}}"
         )));
-    }
-    let fits = MAX_DIGITS.checked_sub(width);
-    if let Some(text) = fits.and_then(|from| buffer.get(from..)).and_then(|digits| std::str::from_utf8(digits).ok()) {
-        out.push_str(text);
-        return Ok(());
-    }
-    for _ in MAX_DIGITS..width {
-        out.push('0');
-    }
-    out.push_str(std::str::from_utf8(&buffer).unwrap_or(ZEROS));
+    };
+    (0..zeros).for_each(|_| out.push('0'));
+    out.push_str(digits);
     Ok(())
 }
 
@@ -44,13 +73,18 @@ pub(super) fn push_padded(out: &mut SmolStrBuilder, number: u64, width: u8) -> R
 #[inline]
 pub(super) fn take_padded(text: &str, width: u8) -> Option<(u64, &str)> {
     let (digits, rest) = text.split_at_checked(usize::from(width))?;
+    if usize::from(width) >= MAX_DIGITS {
+        let all_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+        return all_digits.then(|| digits.parse().ok()).flatten().map(|number| (number, rest));
+    }
+    // No number of fewer digits is too large, so nothing but the digits has to be checked.
     let mut number: u64 = 0;
     for byte in digits.bytes() {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             return None;
         }
-        number = number.checked_mul(10)?.checked_add(u64::from(digit))?;
+        number = number * 10 + u64::from(digit);
     }
     Some((number, rest))
 }

@@ -32,6 +32,12 @@ fn check_length(text: &str, what: &str) -> Result<()> {
     if text.len() <= limits::KEY_UTF16_UNITS { Ok(()) } else { check_units(text, what) }
 }
 
+#[inline]
+fn check_pieces(pieces: &[&str], what: &str) -> Result<()> {
+    let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
+    if bytes <= limits::KEY_UTF16_UNITS { Ok(()) } else { check_units(&pieces.concat(), what) }
+}
+
 fn check_units(text: &str, what: &str) -> Result<()> {
     let units = utf16_units(text);
     if units <= limits::KEY_UTF16_UNITS {
@@ -70,6 +76,18 @@ macro_rules! raw_key {
 
             pub(crate) fn as_smol_str(&self) -> &SmolStr {
                 &self.0
+            }
+
+            /// Whether texts that the template codec has written are not too long for a key together.
+            #[inline]
+            pub(crate) fn check_pieces(pieces: &[&str]) -> Result<()> {
+                check_pieces(pieces, $what)
+            }
+
+            /// The key that [`check_pieces`](Self::check_pieces) has passed.
+            #[inline]
+            pub(crate) fn from_pieces<const N: usize>(pieces: [&str; N]) -> Self {
+                Self(SmolStr::from_iter(pieces))
             }
 
             /// A text whose characters the template codec has written; only its length is open.

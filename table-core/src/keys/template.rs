@@ -142,15 +142,28 @@ impl KeyTemplate {
         let mut slots = values.iter_mut();
         for part in self.parts {
             rest = match part {
-                TemplatePart::Literal(literal) => rest.strip_prefix(literal).ok_or_else(|| self.foreign(key))?,
+                TemplatePart::Literal(literal) => rest.strip_prefix(literal).ok_or_else(|| self.foreign(key, None))?,
                 TemplatePart::Field { name, format } => {
-                    let (value, rest) = format.take(rest).ok_or_else(|| self.foreign(key).with_property(*name))?;
+                    let (value, rest) = format.take(rest).ok_or_else(|| self.foreign(key, Some(name)))?;
                     *slots.next().ok_or_else(|| missing(name))? = value;
                     rest
                 }
             };
         }
-        if rest.is_empty() { Ok(()) } else { Err(self.foreign(key)) }
+        if rest.is_empty() { Ok(()) } else { Err(self.foreign(key, None)) }
+    }
+
+    /// The form of the field that is the part at this position.
+    ///
+    /// # Panics
+    /// At compile time, where that part is no field.
+    #[must_use]
+    #[expect(clippy::panic, clippy::indexing_slicing, reason = "evaluated at compile time, where a panic is the error")]
+    pub(crate) const fn format_at(&self, position: usize) -> PartFormat {
+        match self.parts[position] {
+            TemplatePart::Field { format, .. } => format,
+            TemplatePart::Literal(_) => panic!("this part of the key template is no field"),
+        }
     }
 
     /// Whether a key is one of this template.
@@ -163,9 +176,14 @@ impl KeyTemplate {
         rest == Some("")
     }
 
+    /// A key that is none of this template, perhaps because of the part of that name.
     #[cold]
-    fn foreign(&self, key: &str) -> Error {
-        Error::corrupted(format!("the key {key:?} does not follow the template {self}"))
+    pub(super) fn foreign(&self, key: &str, name: Option<&'static str>) -> Error {
+        let error = Error::corrupted(format!("the key {key:?} does not follow the template {self}"));
+        match name {
+            Some(name) => error.with_property(name),
+            None => error,
+        }
     }
 }
 

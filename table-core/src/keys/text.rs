@@ -111,14 +111,13 @@ fn push_escaped(out: &mut SmolStrBuilder, text: &str, terminator: Option<char>) 
 }
 
 /// Whether a text is ASCII that needs no escape.
-fn is_plain(text: &str, terminator: Option<char>) -> bool {
-    plain_len(text, terminator) == text.len()
-}
-
-/// How many bytes at the front are ASCII that needs no escape.
-fn plain_len(text: &str, terminator: Option<char>) -> usize {
-    let special = |byte: u8| !is_plain_ascii(byte) || terminator == Some(char::from(byte));
-    text.bytes().position(special).unwrap_or(text.len())
+#[expect(clippy::inline_always, reason = "mostly the terminator is a constant, and looking for none is faster")]
+#[inline(always)]
+pub(super) fn is_plain(text: &str, terminator: Option<char>) -> bool {
+    // Eight at a time: most texts are plain to their end, so there is no hurry to leave.
+    let plain = |byte: &u8| is_plain_ascii(*byte) & (terminator != Some(char::from(*byte)));
+    let (eights, rest) = text.as_bytes().as_chunks::<8>();
+    eights.iter().all(|eight| eight.iter().fold(true, |all, byte| all & plain(byte))) && rest.iter().all(plain)
 }
 
 /// Whether a byte is an ASCII character that no text escapes, but as its terminator.
@@ -145,16 +144,20 @@ pub(super) fn text_prefix_end(encoded: &str, guard: Guard) -> Option<String> {
 }
 
 /// Takes a text off the front, up to its terminator or the end. Only what [`push_text`] writes is taken.
-#[inline]
+#[expect(clippy::inline_always, reason = "mostly the terminator is a constant, and taking all is faster")]
+#[inline(always)]
 pub(super) fn take_text(input: &str, terminator: Option<char>) -> Option<(Cow<'_, str>, &str)> {
-    let (plain, rest) = input.split_at_checked(plain_len(input, terminator))?;
-    // The usual text: ordinary characters up to the terminator, or to the end.
-    if rest.chars().next() == terminator {
-        return Some((Cow::Borrowed(plain), rest));
+    let (text, rest) = match terminator {
+        None => (input, ""),
+        Some(end) => input.split_at_checked(input.find(end)?)?,
+    };
+    if is_plain(text, None) {
+        return Some((Cow::Borrowed(text), rest));
     }
     take_unusual(input, terminator)
 }
 
+#[inline(never)]
 fn take_unusual(input: &str, terminator: Option<char>) -> Option<(Cow<'_, str>, &str)> {
     let end = input.find(|each| each == MARK || terminator == Some(each)).unwrap_or(input.len());
     let (plain, rest) = input.split_at_checked(end)?;

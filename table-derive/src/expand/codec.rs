@@ -5,9 +5,8 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::Path;
 use syn::spanned::Spanned;
 
-use crate::ast::Key;
+use super::keys;
 use crate::field::{Fallback, Field, Storage};
-use crate::template::Template;
 
 /// The constant with the property names of a flattened field.
 fn flat_names(position: usize) -> Ident {
@@ -110,45 +109,28 @@ pub(super) fn read_field(krate: &Path, field: &Field<'_>, name: &TokenStream, va
     }
 }
 
-/// A key with expressions for its two templates.
-pub(super) struct KeySource<'e> {
-    pub(super) key: &'e Key,
-    pub(super) partition: TokenStream,
-    pub(super) row: TokenStream,
-}
-
-/// Statements that take `__key` and `__properties` apart, and the fields that come of them.
+/// Statements that take `__properties` apart, and the fields that come of them and of the parts of the key.
 ///
 /// A default may be any function of the user's, so no local here has a name that one would have.
 pub(super) fn read(
     krate: &Path,
     fields: &[Field<'_>],
     given: &[usize],
-    source: &KeySource<'_>,
+    of_key: &[usize],
 ) -> (TokenStream, Vec<TokenStream>) {
-    let mut bound = Vec::new();
-    let partition = pattern(&source.key.partition, given, &mut bound);
-    let row = pattern(&source.key.row, given, &mut bound);
-    let stored: Vec<usize> = given.iter().copied().filter(|field| !bound.contains(field)).collect();
-    let drain = drain(krate, fields, &stored);
-    let (partition_template, row_template) = (&source.partition, &source.row);
-    let statements = quote! {
-        let #partition = #krate::__private::decode(#partition_template, __key.partition.as_str())?;
-        let #row = #krate::__private::decode(#row_template, __key.row.as_str())?;
-        #drain
-    };
+    let stored: Vec<usize> = given.iter().copied().filter(|field| !of_key.contains(field)).collect();
+    let statements = drain(krate, fields, &stored);
     let fields = of(fields, given).map(|(position, field)| {
-        let Field { ident, name, property, inner, .. } = field;
+        let Field { ident, property, .. } = field;
         let value = match &field.storage {
             Storage::Skip => quote!(::core::default::Default::default()),
             Storage::Flatten(_) => {
                 let flat = format_ident!("__flat_{position}");
                 quote!(#flat.read()?)
             }
-            _ if bound.contains(&position) => {
-                let part = format_ident!("__part_{position}");
-                let value = quote!(#krate::__private::from_key::<#inner>(#name, #part)?);
-                if field.optional { quote!(::core::option::Option::Some(#value)) } else { value }
+            _ if of_key.contains(&position) => {
+                let part = keys::part_local(position);
+                if field.optional { quote!(::core::option::Option::Some(#part)) } else { quote!(#part) }
             }
             _ => {
                 let value = format_ident!("__value_{position}");
@@ -158,23 +140,6 @@ pub(super) fn read(
         quote!(#ident: #value)
     });
     (statements, fields.collect())
-}
-
-/// Names the parts of a key that give a field back whole, each once.
-fn pattern(template: &Template, given: &[usize], bound: &mut Vec<usize>) -> TokenStream {
-    let parts: Vec<TokenStream> = template
-        .fields()
-        .map(|(field, spec)| {
-            if spec.is_exact() && given.contains(&field) && !bound.contains(&field) {
-                bound.push(field);
-                let part = format_ident!("__part_{field}");
-                quote!(#part)
-            } else {
-                quote!(_)
-            }
-        })
-        .collect();
-    quote!([#(#parts),*])
 }
 
 /// Takes the properties out one by one; those of no field are dropped.

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::codec::{self, KeySource};
+use super::codec;
 use super::{Context, columns, index, keys, patch, range};
 use crate::ast::{Entity, Index};
 use crate::field::Field;
@@ -16,6 +16,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
     let this = context.this();
     let (impl_generics, _, where_clause) = context.generics().split_for_impl();
     let constructor = keys::constructor(&context);
+    let key_fields = keys::fields(&context);
     let columns = columns::columns(&context);
     let (range_types, range_functions) = range::primary(&context);
     let (patch_types, patch_function) = patch::patch(&context);
@@ -33,6 +34,7 @@ pub(crate) fn entity(entity: &Entity<'_>) -> TokenStream {
         impl #impl_generics #this #where_clause {
             #columns
             #constructor
+            #key_fields
             #range_functions
             #patch_function
             #(#index_functions)*
@@ -52,8 +54,9 @@ fn from_row(context: &Context<'_>) -> TokenStream {
     let (this, schema) = (context.this(), context.schema());
     let (impl_generics, _, where_clause) = context.generics().split_for_impl();
     let given: Vec<usize> = (0..entity.fields.len()).collect();
-    let source = KeySource { key: &entity.key, partition: quote!(&#schema.partition), row: quote!(&#schema.row) };
-    let (statements, fields) = codec::read(krate, &entity.fields, &given, &source);
+    let matches = context.key_source().matches(krate);
+    let (read_key, of_key) = context.key_source().read(krate, &entity.fields, &given);
+    let (read_properties, fields) = codec::read(krate, &entity.fields, &given, &of_key);
     let prefix = quote!(#schema.row.literal_prefix());
     let (prefix, old_recognizes, old_reads) = match &entity.attrs.upgrade_from {
         None => (prefix, TokenStream::new(), TokenStream::new()),
@@ -82,14 +85,15 @@ fn from_row(context: &Context<'_>) -> TokenStream {
             }
 
             fn recognizes(row: &#krate::DynamicEntity) -> bool {
-                #schema.recognizes(row) #old_recognizes
+                (#krate::__private::is_primary(#schema, row) && #matches) #old_recognizes
             }
 
             fn from_row(__row: #krate::DynamicEntity) -> #krate::Result<#krate::Versioned<Self>> {
                 #krate::__private::check_version(#schema, &__row)?;
                 #old_reads
                 #krate::__private::read_entity(__row, |__key, __properties| {
-                    #statements
+                    #read_key
+                    #read_properties
                     ::core::result::Result::Ok(Self { #(#fields),* })
                 })
             }
@@ -102,9 +106,7 @@ fn implementation(context: &Context<'_>) -> TokenStream {
     let (this, schema) = (context.this(), context.schema());
     let (impl_generics, _, where_clause) = context.generics().split_for_impl();
     let constant = schema_constant(context);
-    let own = |field: &Field<'_>| keys::own_value(krate, field);
-    let partition = keys::values(&entity.key.partition, &entity.fields, own);
-    let row = keys::values(&entity.key.row, &entity.fields, own);
+    let write_key = context.key_source().write(krate, &entity.fields, |field| keys::own_value(krate, field));
     let write = codec::write(krate, &entity.fields, &entity.stored());
     let index_keys = entity.indexes.iter().enumerate().map(|(position, index)| index_key(context, position, index));
     let index_writes = entity.indexes.iter().enumerate().map(|(position, index)| {
@@ -137,7 +139,7 @@ fn implementation(context: &Context<'_>) -> TokenStream {
             const SCHEMA: &'static #krate::Schema = &#constant;
 
             fn entity_key(&self) -> #krate::Result<#krate::EntityKey> {
-                #krate::__private::entity_key(&#schema.partition, #partition, &#schema.row, #row)
+                #write_key
             }
 
             fn write_properties(&self, properties: &mut #krate::Properties) -> #krate::Result<()> {
@@ -187,7 +189,6 @@ fn copy_source(context: &Context<'_>) -> TokenStream {
 /// The arm that makes the key of one index's copy.
 fn index_key(context: &Context<'_>, position: usize, index: &Index) -> TokenStream {
     let Context { krate, entity } = context;
-    let schema = context.schema();
     let unwrapped = |field: &Field<'_>| format_ident!("part_{}", field.name);
     let present =
         index.key.fields().into_iter().filter_map(|field| entity.fields.get(field)).filter(|field| field.optional).map(
@@ -208,12 +209,11 @@ fn index_key(context: &Context<'_>, position: usize, index: &Index) -> TokenStre
             keys::own_value(krate, field)
         }
     };
-    let partition = keys::values(&index.key.partition, &entity.fields, value);
-    let row = keys::values(&index.key.row, &entity.fields, value);
+    let write = index::key_source(context, index, position).write(krate, &entity.fields, value);
     quote! {
         #position => {
             #(#present)*
-            #krate::__private::index_key(#schema, #position, #partition, #row).map(::core::option::Option::Some)
+            #write.map(::core::option::Option::Some)
         }
     }
 }

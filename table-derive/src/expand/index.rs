@@ -3,7 +3,8 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::codec::{self, KeySource};
+use super::codec;
+use super::keys::KeySource;
 use super::range::{self, Rows, parameters_of};
 use super::{Context, keys, without_defaults};
 use crate::ast::{Index, Key};
@@ -35,6 +36,16 @@ pub(super) fn copy_type(context: &Context<'_>, index: &Index) -> TokenStream {
     quote!(#copy #parameters)
 }
 
+/// The key of an index's copies, with its templates in the schema.
+pub(super) fn key_source<'i>(context: &Context<'_>, index: &'i Index, position: usize) -> KeySource<'i> {
+    let (krate, schema) = (&context.krate, context.schema());
+    KeySource {
+        key: &index.key,
+        partition: quote!(#krate::__private::index_partition(#schema, #position)),
+        row: quote!(&#krate::__private::index(#schema, #position).row),
+    }
+}
+
 struct OneIndex<'c> {
     context: &'c Context<'c>,
     index: &'c Index,
@@ -48,13 +59,8 @@ impl OneIndex<'_> {
         copy_type(self.context, self.index)
     }
 
-    /// Expressions for the templates of the copies.
-    fn templates(&self) -> (TokenStream, TokenStream) {
-        let (krate, schema, position) = (&self.context.krate, self.context.schema(), self.position);
-        (
-            quote!(#krate::__private::index_partition(#schema, #position)),
-            quote!(&#krate::__private::index(#schema, #position).row),
-        )
+    fn key_source(&self) -> KeySource<'_> {
+        key_source(self.context, self.index, self.position)
     }
 
     fn table(&self) -> TokenStream {
@@ -78,10 +84,7 @@ impl OneIndex<'_> {
         let generics = without_defaults(context.generics());
         let (impl_generics, _, where_clause) = generics.split_for_impl();
         let copy_type = self.copy_type();
-        let own = |field: &Field<'_>| keys::own_value(krate, field);
-        let partition = keys::values(&entity.key.partition, &entity.fields, own);
-        let row = keys::values(&entity.key.row, &entity.fields, own);
-        let schema = context.schema();
+        let write = context.key_source().write(krate, &entity.fields, |field| keys::own_value(krate, field));
         let doc = format!("The copy of an `{ident}` that the index `{}` keeps.", names::plain(&index.name));
         quote! {
             #[doc = #doc]
@@ -97,7 +100,7 @@ impl OneIndex<'_> {
             impl #impl_generics #copy_type #where_clause {
                 /// The key of the entity that this is a copy of.
                 #vis fn source_key(&self) -> #krate::Key<#this> {
-                    #krate::Key::new(#krate::__private::entity_key(&#schema.partition, #partition, &#schema.row, #row))
+                    #krate::Key::new(#write)
                 }
             }
         }
@@ -109,9 +112,11 @@ impl OneIndex<'_> {
         let (copy_type, schema, label) = (self.copy_type(), context.schema(), self.copy.to_string());
         let this = context.this();
         let (impl_generics, _, where_clause) = context.generics().split_for_impl();
-        let (partition, row) = self.templates();
-        let source = KeySource { key: &index.key, partition: partition.clone(), row: row.clone() };
-        let (statements, mut fields) = codec::read(krate, &entity.fields, &entity.copied(index), &source);
+        let source = self.key_source();
+        let copied = entity.copied(index);
+        let (read_key, of_key) = source.read(krate, &entity.fields, &copied);
+        let (read_properties, mut fields) = codec::read(krate, &entity.fields, &copied, &of_key);
+        let KeySource { partition, row, .. } = source;
         if context.is_generic() {
             fields.push(quote!(__entity: ::core::marker::PhantomData));
         }
@@ -134,7 +139,8 @@ impl OneIndex<'_> {
                 fn from_row(__row: #krate::DynamicEntity) -> #krate::Result<#krate::Versioned<Self>> {
                     #krate::__private::check_version(#schema, &__row)?;
                     #krate::__private::read_row(__row, |__key, __properties| {
-                        #statements
+                        #read_key
+                        #read_properties
                         ::core::result::Result::Ok(Self { #(#fields),* })
                     })
                 }
@@ -155,26 +161,27 @@ impl OneIndex<'_> {
 
     /// `Employee::by_email(...)`: a key where the arguments fix one, else a query.
     fn lookup(&self) -> TokenStream {
-        let Self { context, index, position, .. } = self;
+        let Self { context, index, .. } = self;
         let Context { krate, entity } = context;
-        let (vis, schema, copy_type, table) = (context.vis(), context.schema(), self.copy_type(), self.table());
+        let (vis, copy_type, table) = (context.vis(), self.copy_type(), self.table());
         let function = format_ident!("by_{}", names::plain(&index.name), span = index.name.span());
         let (arguments, fixed) = lookup_arguments(&entity.key, &index.key);
         let parameters = parameters_of(&arguments, &entity.fields);
         let value = |field: &Field<'_>| keys::parameter_value(krate, field);
-        let partition = keys::values(&index.key.partition, &entity.fields, value);
+        let source = self.key_source();
         let name = names::plain(&index.name);
         if fixed == index.key.row.fields().count() {
-            let row = keys::values(&index.key.row, &entity.fields, value);
+            let write = source.write(krate, &entity.fields, value);
             let doc = format!("The key of the one copy in the index `{name}` with these fields.");
             return quote! {
                 #[doc = #doc]
                 #vis fn #function(#(#parameters),*) -> #krate::Key<#copy_type> {
-                    #krate::Key::new(#krate::__private::index_key(#schema, #position, #partition, #row)).in_table(#table)
+                    #krate::Key::new(#write).in_table(#table)
                 }
             };
         }
-        let (partition_template, row_template) = self.templates();
+        let partition = source.write_partition(krate, &entity.fields, value);
+        let row_template = source.row;
         let pushes = index.key.row.fields().take(fixed).filter_map(|(field, _)| entity.fields.get(field)).map(value);
         let doc = format!("All copies in the index `{name}` with these fields.");
         quote! {
@@ -182,7 +189,7 @@ impl OneIndex<'_> {
             #vis fn #function(#(#parameters),*) -> #krate::Query<#copy_type> {
                 #krate::Query::in_range(
                     #krate::keys::KeyPrefix::new(
-                        #krate::__private::partition_key(#partition_template, #partition),
+                        #partition,
                         #row_template,
                     )
                     #(.push(#pushes))*
@@ -194,16 +201,13 @@ impl OneIndex<'_> {
     }
 
     fn range(&self) -> (TokenStream, TokenStream) {
-        let (partition, row) = self.templates();
         range::builder(
             self.context,
             &Rows {
                 builder: format_ident!("{}Range", self.copy),
                 function: format_ident!("range_by_{}", names::plain(&self.index.name), span = self.index.name.span()),
                 read_as: self.copy_type(),
-                key: &self.index.key,
-                partition,
-                row,
+                source: self.key_source(),
                 table: self.table(),
                 what: format!("copies in the index `{}`", names::plain(&self.index.name)),
             },

@@ -26,6 +26,7 @@ use syn::{GenericParam, Generics, Path, Visibility};
 
 use crate::ast::Entity;
 use crate::names::{self, Case};
+use keys::KeySource;
 
 /// What most generated items name.
 struct Context<'e> {
@@ -62,6 +63,12 @@ impl<'e> Context<'e> {
         let krate = &self.krate;
         let this = self.this();
         quote!(<#this as #krate::Entity>::SCHEMA)
+    }
+
+    /// The primary key, with its templates in the schema.
+    fn key_source(&self) -> KeySource<'e> {
+        let schema = self.schema();
+        KeySource { key: &self.entity.key, partition: quote!(&#schema.partition), row: quote!(&#schema.row) }
     }
 
     /// A type that is named after the entity.

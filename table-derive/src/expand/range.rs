@@ -7,8 +7,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Generics, parse_quote};
 
+use super::keys::KeySource;
 use super::{Context, keys, without_defaults};
-use crate::ast::Key;
 use crate::field::Field;
 use crate::shape::Shape;
 use crate::template::{Part, Spec};
@@ -21,10 +21,7 @@ pub(super) struct Rows<'e> {
     pub(super) function: Ident,
     /// What the rows are read as.
     pub(super) read_as: TokenStream,
-    pub(super) key: &'e Key,
-    /// Expressions for the two templates.
-    pub(super) partition: TokenStream,
-    pub(super) row: TokenStream,
+    pub(super) source: KeySource<'e>,
     /// The table of the rows, as an `Option`.
     pub(super) table: TokenStream,
     /// What the rows are, for the docs.
@@ -33,7 +30,6 @@ pub(super) struct Rows<'e> {
 
 /// The builder over the primary rows.
 pub(super) fn primary(context: &Context<'_>) -> (TokenStream, TokenStream) {
-    let schema = context.schema();
     let function = context.entity.attrs.range_fn.clone().unwrap_or_else(|| format_ident!("range"));
     builder(
         context,
@@ -41,9 +37,7 @@ pub(super) fn primary(context: &Context<'_>) -> (TokenStream, TokenStream) {
             builder: context.named_after(&function),
             function,
             read_as: context.this(),
-            key: &context.entity.key,
-            partition: quote!(&#schema.partition),
-            row: quote!(&#schema.row),
+            source: context.key_source(),
             table: quote!(::core::option::Option::None),
             what: format!("rows of `{}`", context.ident()),
         },
@@ -53,7 +47,8 @@ pub(super) fn primary(context: &Context<'_>) -> (TokenStream, TokenStream) {
 /// The builder's type, and the function that begins one.
 pub(super) fn builder(context: &Context<'_>, rows: &Rows<'_>) -> (TokenStream, TokenStream) {
     let Context { krate, entity } = context;
-    let Rows { builder, function, read_as, key, partition, row, table, what } = rows;
+    let Rows { builder, function, read_as, source, table, what } = rows;
+    let KeySource { key, row, .. } = source;
     let (vis, phantom) = (context.vis(), context.phantom());
     let any = with_count(context.generics(), parse_quote!(const FIXED: usize));
     let (impl_generics, parameters, where_clause) = any.split_for_impl();
@@ -72,7 +67,7 @@ pub(super) fn builder(context: &Context<'_>, rows: &Rows<'_>) -> (TokenStream, T
     let type_doc = format!("A range over {what}, with `FIXED` leading parts of the row key fixed so far.");
     let start = at_count(context, builder, 0);
     let arguments = parameters_of(&key.partition.fields().map(|(field, _)| field).collect::<Vec<_>>(), &entity.fields);
-    let values = keys::values(&key.partition, &entity.fields, |field| keys::parameter_value(krate, field));
+    let partition = source.write_partition(krate, &entity.fields, |field| keys::parameter_value(krate, field));
     let types = quote! {
         #[doc = #type_doc]
         #[allow(dead_code)]
@@ -109,7 +104,7 @@ pub(super) fn builder(context: &Context<'_>, rows: &Rows<'_>) -> (TokenStream, T
         #[doc = #begin_doc]
         #vis fn #function(#(#arguments),*) -> #start {
             #builder {
-                prefix: #krate::keys::KeyPrefix::new(#krate::__private::partition_key(#partition, #values), #row),
+                prefix: #krate::keys::KeyPrefix::new(#partition, #row),
                 entity: ::core::marker::PhantomData,
             }
         }
@@ -119,9 +114,9 @@ pub(super) fn builder(context: &Context<'_>, rows: &Rows<'_>) -> (TokenStream, T
 
 /// The methods that one row part has at its place.
 fn part_methods(context: &Context<'_>, rows: &Rows<'_>, at: usize) -> Option<TokenStream> {
-    let (position, spec) = rows.key.row.fields().nth(at)?;
+    let (position, spec) = rows.source.key.row.fields().nth(at)?;
     let field = context.entity.fields.get(position)?;
-    let last = matches!(rows.key.row.parts.last(), Some(Part::Field { field, .. }) if *field == position);
+    let last = matches!(rows.source.key.row.parts.last(), Some(Part::Field { field, .. }) if *field == position);
     let (here, next) = (at_count(context, &rows.builder, at), at_count(context, &rows.builder, at + 1));
     let generics = without_defaults(context.generics());
     let (impl_generics, _, where_clause) = generics.split_for_impl();

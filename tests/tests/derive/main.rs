@@ -10,6 +10,7 @@ mod projection;
 mod property;
 mod set;
 mod store;
+mod straight;
 mod versions;
 
 use table_core::keys::KeyRange;
