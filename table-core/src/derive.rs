@@ -55,7 +55,7 @@
 /// | `upgrade_from(Old)` | rows of lower versions are read as `Old` and turned by `From<Old>`. `Old` has the same `name`, and keeps its `#[index]` attributes, since they say which copies its rows have. Without it, old rows are read as they are |
 /// | `discriminator = "row_key"` | rows carry no `EntityType` and are told by their row key, whose template begins with a literal |
 /// | `rename_all = "..."` | the case of property names; `PascalCase` by default |
-/// | `names(key = "...", range = "...", patch = "...")` | other names for these functions, where they would clash with your own; what follows from them is named after them: with `range = "rows"` the type is `EmployeeRows`, with `key = "place"` the inverse is `place_fields` |
+/// | `names(key = "...", key_fields = "...", range = "...", patch = "...")` | other names for these functions, where they would clash with your own; what follows from them is named after them: with `range = "rows"` the type is `EmployeeRows`, with `key = "place"` the inverse is `place_fields` |
 /// | `blob_above = 32768` | any text, binary or JSON property above so many bytes is kept in a blob, text counted as UTF-16; a filter does not see what is there |
 /// | `crate = "..."` | the path to this crate, where it is not `::table_core` |
 ///

@@ -49,6 +49,7 @@ pub(crate) struct Container {
     pub(crate) discriminator: Option<LitStr>,
     pub(crate) case: Option<Case>,
     pub(crate) key_fn: Option<Ident>,
+    pub(crate) key_fields_fn: Option<Ident>,
     pub(crate) range_fn: Option<Ident>,
     pub(crate) patch_fn: Option<Ident>,
     pub(crate) blob_above: Option<u32>,
@@ -100,9 +101,10 @@ impl Container {
         for item in attr::list(item, errors).unwrap_or_default() {
             match attr::name(&item).as_str() {
                 "key" => attr::put(&mut self.key_fn, &item, attr::ident(&item, errors), errors),
+                "key_fields" => attr::put(&mut self.key_fields_fn, &item, attr::ident(&item, errors), errors),
                 "range" => attr::put(&mut self.range_fn, &item, attr::ident(&item, errors), errors),
                 "patch" => attr::put(&mut self.patch_fn, &item, attr::ident(&item, errors), errors),
-                _ => attr::unknown(&item, &["key", "range", "patch"], errors),
+                _ => attr::unknown(&item, &["key", "key_fields", "range", "patch"], errors),
             }
         }
     }

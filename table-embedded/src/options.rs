@@ -105,7 +105,8 @@ impl EmbeddedOptions {
     }
 
     /// How long [`compact`](EmbeddedStore::compact), [`check`](EmbeddedStore::check) and
-    /// [`reopen`](EmbeddedStore::reopen) wait for readers to finish.
+    /// [`reopen`](EmbeddedStore::reopen) wait for readers to finish. A query that was begun and is not polled further
+    /// is a reader too, so don't hold one back while you wait.
     #[must_use]
     pub const fn with_maintenance_wait(mut self, wait: Duration) -> Self {
         self.maintenance_wait = wait;

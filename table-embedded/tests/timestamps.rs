@@ -59,6 +59,24 @@ async fn a_process_that_goes_on_after_a_kill_gives_later_times_also_where_the_cl
     }
 }
 
+/// Each opening takes all times up to the mark for given, and must not put the mark as far ahead again.
+#[tokio::test]
+async fn times_stay_a_second_ahead_of_the_clock_however_often_the_file_is_opened() {
+    const OPENINGS: i64 = 20;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.redb");
+    let clock = Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH));
+    open(&path, &clock).create_table(&table()).await.unwrap();
+    let mut last = Timestamp::MIN;
+    for _ in 0..OPENINGS {
+        let written = write(&open(&path, &clock)).await;
+        assert!(written > last);
+        last = written;
+    }
+    let ahead = Timestamp::UNIX_EPOCH.saturating_add(Duration::from_secs(1));
+    assert!(last.ticks() <= ahead.ticks() + OPENINGS, "{last}");
+}
+
 #[tokio::test]
 async fn messages_after_a_kill_have_later_ids_also_where_the_clock_is_set_back() {
     let folder = tempfile::tempdir().unwrap();

@@ -147,7 +147,7 @@ fn pieces(
         Part::Field { field, .. } => {
             let field = fields.get(*field)?;
             let (name, value, format) = (&field.name, value(field), format_at(krate, constant, position));
-            let (piece, text) = (format_ident!("__{key}_piece_{position}"), format_ident!("__{key}_text_{position}"));
+            let (piece, text) = (local(&format!("{key}_piece_{position}")), local(&format!("{key}_text_{position}")));
             statements.extend(quote! {
                 let mut #piece = #krate::__private::KeyPiece::new(#name, #format, #value)?;
                 let #text = #piece.text()?;
@@ -205,7 +205,12 @@ fn matches(krate: &Path, template: &Template, constant: &TokenStream, key: &Toke
 
 /// The local that holds a field which a key gave back.
 pub(super) fn part_local(field: usize) -> Ident {
-    format_ident!("__part_{field}")
+    local(&format!("part_{field}"))
+}
+
+/// A local that no name of the user's can mean, not even the same one.
+fn local(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
 }
 
 /// A field of `self` on its way into a key.
@@ -249,7 +254,8 @@ fn function(context: &Context<'_>) -> Ident {
 /// The name of the function that reads one.
 fn fields_function(context: &Context<'_>) -> Ident {
     let function = function(context);
-    format_ident!("{}_fields", names::plain(&function), span = function.span())
+    let default = || format_ident!("{}_fields", names::plain(&function), span = function.span());
+    context.entity.attrs.key_fields_fn.clone().unwrap_or_else(default)
 }
 
 /// `Employee::key(...)`.

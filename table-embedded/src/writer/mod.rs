@@ -115,14 +115,18 @@ impl Loop {
     fn gather(&mut self, first: Box<dyn Job>) -> Vec<Box<dyn Job>> {
         let mut bytes = first.bytes();
         let mut jobs = vec![first];
-        let deadline = Instant::now() + self.engine.options.linger;
+        let start = Instant::now();
         while jobs.len() < MOST_WRITES && bytes < MOST_BYTES {
             match self.jobs.try_recv() {
                 Ok(job) => {
                     bytes += job.bytes();
                     jobs.push(job);
                 }
-                Err(_) if jobs.len() < self.expected && Instant::now() < deadline => std::thread::yield_now(),
+                Err(mpsc::error::TryRecvError::Empty)
+                    if jobs.len() < self.expected && start.elapsed() < self.engine.options.linger =>
+                {
+                    std::thread::yield_now();
+                }
                 Err(_) => break,
             }
         }
@@ -207,7 +211,7 @@ mod tests {
     fn idle_loop(jobs: mpsc::Receiver<Box<dyn Job>>) -> Loop {
         let folder = tempfile::tempdir().unwrap();
         let storage = Box::new(crate::backend::FileStorage::new(&folder.path().join("store.redb")));
-        let options = crate::EmbeddedOptions::new().with_linger(std::time::Duration::from_secs(3_600));
+        let options = crate::EmbeddedOptions::new().with_linger(std::time::Duration::MAX);
         Loop::new(Arc::new(Engine::open(storage, options).unwrap()), jobs)
     }
 

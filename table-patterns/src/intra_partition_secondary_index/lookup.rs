@@ -88,8 +88,12 @@ impl<E: Entity> Indexed<E> {
     }
 }
 
-/// Whether an entity, as it was read, still has this copy.
+/// Whether an entity that was just read still has this copy.
 pub(crate) fn is_copy_of<C: IndexCopy>(copy: &Versioned<C>, entity: &Versioned<C::Source>) -> bool {
+    // A row of an older version has the copies of that version until it is written.
+    if entity.is_upgraded() {
+        return entity.index_keys().iter().any(|held| held.key == *copy.key());
+    }
     entity.index_key(C::INDEX).is_ok_and(|held| held.as_ref() == Some(copy.key()))
 }
 

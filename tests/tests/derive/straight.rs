@@ -30,6 +30,23 @@ struct Narrow {
     level: u8,
 }
 
+/// With names that generated code could take for its own, and with functions that stand in the way of generated ones.
+#[derive(Entity, Clone)]
+#[entity(partition = "{key}", row = "x{first}_{row_text_1}", names(key_fields = "fields_of_key"))]
+#[index(by_row, partition = "{row_text_1}_{first}", row = "r_{key}_{level:03}", include())]
+struct Confusing {
+    key: String,
+    first: String,
+    row_text_1: String,
+    level: Option<u8>,
+}
+
+impl Confusing {
+    const fn key_fields(&self) -> u8 {
+        7
+    }
+}
+
 type Fields = (String, u16, Timestamp, String, i64, f64, bool, Uuid, i32, u64, String);
 
 /// What is told of an error.
@@ -137,6 +154,44 @@ proptest! {
             prop_assert_eq!(Everything::SCHEMA.recognizes(&row), is_of_type);
         }
     }
+
+    #[test]
+    fn the_key_of_a_copy_is_written_as_its_templates_write_it(
+        (key, first, row_text_1) in (any_text(), any_text(), any_text()),
+        level in any::<Option<u8>>(),
+    ) {
+        let confusing = Confusing { key, first, row_text_1, level };
+        let index = &Confusing::SCHEMA.indexes[0];
+        let templates = || -> Result<_, Error> {
+            let partition = [confusing.row_text_1.to_key()?, confusing.first.to_key()?];
+            let Some(level) = level else { return Ok(None) };
+            let row = [confusing.key.to_key()?, level.to_key()?];
+            let partition = index.partition.unwrap().partition_key(&partition)?;
+            Ok(Some(EntityKey::new(partition, index.row.row_key(&row)?)))
+        };
+        let (ours, templates) = (confusing.index_key(0), templates());
+        if level.is_some() {
+            prop_assert_eq!(ours.as_ref().map_err(told), templates.as_ref().map_err(told));
+        } else {
+            prop_assert_eq!(ours.as_ref().ok(), Some(&None));
+        }
+        if let (Ok(Some(held)), Ok(source)) = (ours, confusing.entity_key()) {
+            let mut row = confusing.index_row(0).unwrap().unwrap();
+            prop_assert_eq!(&row.key, &held);
+            row.etag = Some(table_core::ETag::from_timestamp(Timestamp::UNIX_EPOCH));
+            prop_assert_eq!(Confusing::copy_source(0, row).unwrap(), source);
+        }
+    }
+}
+
+#[test]
+fn no_name_of_a_field_is_taken_for_another() {
+    let confusing = Confusing { key: "A".into(), first: "B".into(), row_text_1: "C".into(), level: Some(9) };
+    let key = confusing.entity_key().unwrap();
+    assert_eq!(key.to_string(), "(A, xB_C)");
+    assert_eq!(Confusing::key("A", "B", "C").resolve().unwrap(), key);
+    assert_eq!(Confusing::fields_of_key(&key).unwrap(), ("A".into(), "B".into(), "C".into()));
+    assert_eq!(confusing.key_fields(), 7);
 }
 
 #[test]

@@ -3,6 +3,8 @@ use std::sync::Arc;
 use table_core::{Action, Entity, ErrorKind, Operation, Result};
 use table_tests::pattern::{Altered, behind, stores, three_attempts};
 
+use table_patterns::Indexed;
+
 use super::{Employee, employee, indexed};
 
 #[tokio::test]
@@ -72,6 +74,49 @@ async fn an_entity_that_always_moves_is_not_followed_for_ever() -> Result<()> {
         let error = employees.full(Employee::by_email("Sales", "e1@contoso.com")).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Contention);
         assert!(error.message().contains("each of 3 attempts"), "{error}");
+    }
+    Ok(())
+}
+
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(name = "Contact", partition = "{team}", row = "id_{id:06}")]
+#[index(email, row = "email_{email}", include())]
+struct ContactV1 {
+    team: String,
+    id: u32,
+    email: String,
+}
+
+/// Addresses have no capitals any more.
+#[derive(Entity, Clone, Debug, PartialEq)]
+#[entity(name = "Contact", version = 2, upgrade_from(ContactV1), partition = "{team}", row = "id_{id:06}")]
+#[index(email, row = "email_{email}", include())]
+struct Contact {
+    team: String,
+    id: u32,
+    email: String,
+}
+
+impl From<ContactV1> for Contact {
+    fn from(old: ContactV1) -> Self {
+        Self { team: old.team, id: old.id, email: old.email.to_lowercase() }
+    }
+}
+
+#[tokio::test]
+async fn a_row_of_an_older_version_is_found_by_the_copies_of_that_version_until_it_is_written() -> Result<()> {
+    for store in &stores() {
+        let table = store.table().await;
+        let old = ContactV1 { team: "Sales".into(), id: 1, email: "Jo@Contoso.com".into() };
+        Indexed::new(table.clone())?.insert(&old).await?;
+        let contacts = Indexed::<Contact>::new(table)?;
+        let found = contacts.full(Contact::by_email("Sales", "Jo@Contoso.com")).await?;
+        assert_eq!(found.map(table_core::Versioned::into_value), Some(old.clone().into()));
+        assert_eq!(contacts.all_full(Contact::range_by_email("Sales")).await?.len(), 1);
+
+        contacts.update(Contact::key("Sales", 1), |contact| contact.email.insert(0, 'j')).await?;
+        assert!(contacts.full(Contact::by_email("Sales", "Jo@Contoso.com")).await?.is_none());
+        assert!(contacts.full(Contact::by_email("Sales", "jjo@contoso.com")).await?.is_some());
     }
     Ok(())
 }
