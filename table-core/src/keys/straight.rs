@@ -1,8 +1,9 @@
 //! Keys part by part, as generated code writes and reads them: straight down the template.
 //!
 //! A template that is known when the program is compiled needs no walk at run time: each part is a call whose form is
-//! a constant, so the compiler keeps only the lines for that form. The invariant: bytes, refusals and errors are those
-//! of [`KeyTemplate`], which walks the same forms at run time.
+//! a constant, so the compiler keeps only the lines for that form. The invariant: bytes and refusals are those of
+//! [`KeyTemplate`], which walks the same forms at run time; errors too, but a part that does not fit is told before a
+//! key that is too long.
 
 use smol_str::{SmolStr, SmolStrBuilder};
 
